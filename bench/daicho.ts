@@ -1,0 +1,68 @@
+// Daicho as the bench uses it: its command line, its server, its two operations.
+import type { ChildProcess } from 'node:child_process';
+import { fileURLToPath } from 'node:url';
+import { freePort, run, start } from './processes.ts';
+import { APP_CODE } from './register.ts';
+
+const COMMAND = fileURLToPath(new URL('../bin/daicho.js', import.meta.url));
+export const SEARCH_PATH = '/webapi/v1/dataset/search';
+export const UPDATE_PATH = '/webapi/v1/data/update';
+
+// Settings of the shell that the bench is called from must not reach the server.
+function environment(data: string, more: NodeJS.ProcessEnv = {}): NodeJS.ProcessEnv {
+  const { PATH, HOME, TMPDIR, SystemRoot } = process.env;
+  return { PATH, HOME, TMPDIR, SystemRoot, DATA_DIR: data, LOG_LEVEL: 'error', ...more };
+}
+
+/** Runs one command on a data folder and returns what it printed. */
+export function command(data: string, ...args: string[]): Promise<string> {
+  return run(COMMAND, args, environment(data));
+}
+
+/** A new key of the app for a user. */
+export async function issueKey(data: string, user: string): Promise<string> {
+  const printed = JSON.parse(await command(data, 'key', 'issue', APP_CODE, user, '--json')) as { key?: unknown };
+  if (typeof printed.key !== 'string') throw new Error('"key issue --json" printed no key');
+  return printed.key;
+}
+
+export interface Server {
+  readonly process: ChildProcess;
+  readonly port: number;
+}
+
+/** Starts the server; it may not answer yet. */
+export async function serve(data: string): Promise<Server> {
+  const port = await freePort();
+  const server = start(COMMAND, ['serve'], environment(data, { HOST: '127.0.0.1', PORT: String(port) }));
+  // Nobody reads what it prints; a full pipe would stop it.
+  server.stdout?.resume();
+  return { process: server, port };
+}
+
+/** A request's body. */
+export function form(key: string, parameters: Readonly<Record<string, string>>): string {
+  return new URLSearchParams({ appcode: APP_CODE, appkey: key, ...parameters }).toString();
+}
+
+/** What an answer holds, as far as the bench looks. */
+export interface Answer {
+  readonly rkwa_status: string;
+  readonly rkwa_errorcount: number;
+  readonly rkwa_errmsg: readonly string[] | null;
+  readonly [member: string]: unknown;
+}
+
+/** Sends one request; an answer that is not OK is an error. */
+export async function call(port: number, path: string, body: string): Promise<Answer> {
+  const response = await fetch(`http://127.0.0.1:${port}${path}`, {
+    method: 'POST',
+    headers: { 'Content-Type': 'application/x-www-form-urlencoded' },
+    body,
+  });
+  const answer = (await response.json()) as Answer;
+  if (response.status !== 200 || answer.rkwa_status !== 'OK') {
+    throw new Error(`${path} answered ${response.status}: ${JSON.stringify(answer.rkwa_errmsg)}`);
+  }
+  return answer;
+}

@@ -1,0 +1,62 @@
+// Loads the bench's register into a data folder by the command line, and says how that went.
+import { existsSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { mkdir, readdir, stat } from 'node:fs/promises';
+import { join } from 'node:path';
+import { writeCsv } from './csv.ts';
+import { command } from './daicho.ts';
+import { APP_CODE, DEFINITION } from './register.ts';
+
+export const USER = 'bench';
+
+/** A loaded register. */
+export interface Loaded {
+  readonly seed: number;
+  readonly records: number;
+  readonly csvBytes: number;
+  readonly databaseBytes: number;
+  readonly importSeconds: number;
+}
+
+const NOTE = 'bench.json';
+
+/** What a data folder holds from an earlier bench, or null. */
+export function alreadyLoaded(data: string): Loaded | null {
+  const note = join(data, NOTE);
+  return existsSync(note) ? (JSON.parse(readFileSync(note, 'utf8')) as Loaded) : null;
+}
+
+/** Makes the CSV in `scratch` and imports it into `data`. */
+export async function load(
+  data: string,
+  scratch: string,
+  seed: number,
+  records: number,
+  say: (line: string) => void,
+): Promise<Loaded> {
+  await mkdir(data, { recursive: true });
+  const definition = join(scratch, `${APP_CODE}.yaml`);
+  const csv = join(scratch, `${APP_CODE}.csv`);
+  writeFileSync(definition, DEFINITION);
+  say(`writing a CSV of ${records} records`);
+  const csvBytes = await writeCsv(csv, seed, records);
+  await command(data, 'app', 'apply', definition);
+  say('importing it');
+  const from = performance.now();
+  await command(data, 'record', 'import', APP_CODE, csv);
+  const importSeconds = (performance.now() - from) / 1000;
+  const errors = csv.replace(/\.csv$/, '.errors.csv');
+  if (existsSync(errors) && statSync(errors).size > 0) throw new Error(`the import refused rows: ${errors}`);
+  const databaseBytes = await folderBytes(data);
+  await command(data, 'user', 'add', USER, '--name', '計測', '--lang', 'ja');
+  await command(data, 'app', 'grant', APP_CODE, USER, '--update');
+  await command(data, 'option', 'web-api', 'on');
+  const loaded = { seed, records, csvBytes, databaseBytes, importSeconds };
+  writeFileSync(join(data, NOTE), `${JSON.stringify(loaded)}\n`);
+  return loaded;
+}
+
+async function folderBytes(folder: string): Promise<number> {
+  const entries = await readdir(folder, { recursive: true, withFileTypes: true });
+  const files = entries.filter((entry) => entry.isFile()).map((entry) => stat(join(entry.parentPath, entry.name)));
+  return (await Promise.all(files)).reduce((sum, { size }) => sum + size, 0);
+}

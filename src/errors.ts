@@ -1,0 +1,81 @@
+// Every reason to refuse a request: one catalogue, each with its machine-readable code and its HTTP status (D33, D34).
+
+/** Code of a refusal → HTTP status. The order of the entries is the order of docs/reference/errors.md. */
+export const STATUS = {
+  missing_parameter: 400,
+  repeated_parameter: 400,
+  bad_encoding: 400,
+  bad_lang: 400,
+  bad_limit: 400,
+  bad_revision: 400,
+  bad_mode: 400,
+  unknown_after: 400,
+  unknown_execuserid: 400,
+  unknown_tablecode: 400,
+  malformed_body: 400,
+  param_not_json: 400,
+  param_not_object: 400,
+  param_repeated_key: 400,
+  param_too_deep: 400,
+  unknown_field: 400,
+  unknown_table_code: 400,
+  field_not_searchable: 400,
+  condition_not_string: 400,
+  conditions_not_object: 400,
+  entry_not_object: 400,
+  value_not_string: 400,
+  missing_primary_key: 400,
+  not_a_number: 400,
+  number_too_long: 400,
+  not_a_date: 400,
+  not_a_time: 400,
+  not_a_datetime: 400,
+  text_too_long: 400,
+  bad_character: 400,
+  unknown_file: 400,
+  file_part_refused: 400,
+  too_many_records: 400,
+  malformed_request: 400,
+  bad_credentials: 401,
+  option_off: 403,
+  not_in_production: 403,
+  no_right: 403,
+  unknown_record: 404,
+  unknown_path: 404,
+  wrong_method: 405,
+  revision_conflict: 409,
+  body_too_large: 413,
+  unsupported_media_type: 415,
+  too_many_requests: 429,
+  internal_error: 500,
+  unavailable: 503,
+} as const;
+
+export type ErrorCode = keyof typeof STATUS;
+
+/** One reason to refuse a request; `at` names the field, parameter or part, the other members fill its message. */
+export interface Problem {
+  readonly code: ErrorCode;
+  /** Field ID, table code, parameter or part name the problem is about; a table's field as `table.field`. */
+  readonly at?: string;
+  /** What was sent, cut to a length that can be shown. */
+  readonly sent?: string;
+  /** A bound, a position or a list that the message names. */
+  readonly limit?: number | string;
+}
+
+/** Thrown by an operation that refuses the request: all problems found, never only the first (D18, D26). */
+export class Refusal extends Error {
+  readonly problems: readonly Problem[];
+
+  constructor(problems: readonly Problem[]) {
+    super(problems.map((problem) => problem.code).join(', '));
+    this.name = 'Refusal';
+    this.problems = problems;
+  }
+}
+
+/** The refusal of a request for one reason. */
+export function refuse(code: ErrorCode, details: Omit<Problem, 'code'> = {}): Refusal {
+  return new Refusal([{ code, ...details }]);
+}

@@ -1,0 +1,29 @@
+// Choices: dropdown, checkbox, radio, list. Any value is accepted, also one that is no choice (spec 4.2); several are
+// joined by commas (D36).
+import { type FieldType, plainEntry } from './field-type.ts';
+import { parseText } from './text.ts';
+
+function choiceType(type: string): FieldType {
+  return {
+    searches: ['partial', 'exact', 'prefix', 'suffix', 'any_of'],
+    compares: 'choices',
+    filledBy: 'request',
+    parse: parseText,
+    render: (value) => plainEntry(type, value),
+  };
+}
+
+export const dropdown = choiceType('dropdown');
+export const checkbox = choiceType('checkbox');
+export const radio = choiceType('radio');
+export const list = choiceType('list');
+
+/** Texts between commas, trimmed, empty ones dropped: the choices of a value, the keywords of a condition (D16). */
+export function splitAtCommas(text: string): string[] {
+  const parts: string[] = [];
+  for (const part of text.split(',')) {
+    const trimmed = part.trim();
+    if (trimmed !== '') parts.push(trimmed);
+  }
+  return parts;
+}

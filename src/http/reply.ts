@@ -1,0 +1,65 @@
+// Writes an answer to the socket: status, headers, bytes (D33-D35).
+import type { ServerResponse } from 'node:http';
+import { envelopeOf, type Refused } from '../operations/refused.ts';
+import type { Answer } from '../operations/answer.ts';
+
+/** Exactly this (D35). */
+const CONTENT_TYPE = 'application/json;charset=UTF-8';
+
+/** Writes an answer; resolves when a long one has been handed over, or throws what stopped it. */
+export async function reply(response: ServerResponse, answer: Answer): Promise<void> {
+  switch (answer.kind) {
+    case 'text':
+      return replyWith(response, Buffer.from(answer.text));
+    case 'records':
+      return replyWith(response, join(answer.open, answer.records, answer.close));
+    case 'pages': {
+      response.writeHead(200, ['Content-Type', CONTENT_TYPE]);
+      response.write(answer.open);
+      for await (const page of answer.pages) {
+        if (response.destroyed) return;
+        if (!response.write(page)) await drained(response);
+      }
+      response.end(answer.close());
+    }
+  }
+}
+
+/** Writes a refusal; the HTTP status is 200 where the operator wants it so (D33). */
+export function replyRefused(response: ServerResponse, refused: Refused, always200: boolean): void {
+  if (response.headersSent || response.destroyed) {
+    response.destroy();
+    return;
+  }
+  const body = Buffer.from(envelopeOf(refused));
+  const headers = ['Content-Type', CONTENT_TYPE, 'Content-Length', String(body.length), 'X-Error-Code', refused.code];
+  if (refused.code === 'wrong_method') headers.push('Allow', 'POST');
+  if (refused.close) headers.push('Connection', 'close');
+  response.writeHead(always200 ? 200 : refused.status, headers);
+  response.end(body);
+}
+
+function replyWith(response: ServerResponse, body: Uint8Array): void {
+  response.writeHead(200, ['Content-Type', CONTENT_TYPE, 'Content-Length', String(body.length)]);
+  response.end(body);
+}
+
+function join(open: string, records: Uint8Array, close: string): Buffer {
+  const openLength = Buffer.byteLength(open);
+  const whole = Buffer.allocUnsafe(openLength + records.length + Buffer.byteLength(close));
+  whole.write(open, 0);
+  whole.set(records, openLength);
+  whole.write(close, openLength + records.length);
+  return whole;
+}
+
+/** Resolves when the socket takes more, or is gone. */
+function drained(response: ServerResponse): Promise<void> {
+  return new Promise((resolve) => {
+    const done = () => {
+      response.off('drain', done).off('close', done);
+      resolve();
+    };
+    response.on('drain', done).on('close', done);
+  });
+}

@@ -1,0 +1,121 @@
+// The HTTP door: a request to one of the two operations in, an envelope out, whatever comes.
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import type { Socket } from 'node:net';
+import type { Log } from '../config/log.ts';
+import { Refusal, refuse } from '../errors.ts';
+import { type Call, requestedLang, shown } from '../operations/request.ts';
+import { envelopeOf, refusedBy } from '../operations/refused.ts';
+import { type Store, Unavailable } from '../store/store.ts';
+import { formTypeOf, parseForm } from './form.ts';
+import { reply, replyRefused } from './reply.ts';
+import { type Operation, type RouteOptions, routes } from './routes.ts';
+
+export interface ServerOptions extends RouteOptions {
+  /** Greatest size of a request body in bytes. */
+  readonly maxBody: number;
+  /** Every refusal is answered with HTTP status 200 (D33). */
+  readonly always200: boolean;
+}
+
+/** A server over a store; not yet listening. */
+export function createHttpServer(store: Store, options: ServerOptions, log: Log): Server {
+  const operations = routes(options);
+  const server = createServer({ noDelay: true, keepAliveTimeout: 65_000 }, (request, response) => {
+    const started = performance.now();
+    const call: Call = { lang: 'ja' };
+    void handle(request, response, call).then(
+      () => log.debug('answered', () => summary(request, response, started)),
+      (error: unknown) => {
+        if (!(error instanceof Refusal)) logFault(log, request, error);
+        replyRefused(response, refusedBy(error, call.lang), options.always200);
+        log.debug('refused', () => summary(request, response, started));
+      },
+    );
+  });
+
+  async function handle(request: IncomingMessage, response: ServerResponse, call: Call): Promise<void> {
+    const operation = operationOf(request);
+    const type = formTypeOf(request.headers);
+    const body = await readBody(request, options.maxBody);
+    const form = await parseForm(type, request.headers, body);
+    call.lang = requestedLang(form) ?? call.lang;
+    const answer = await operation(store, form, call);
+    return reply(response, answer);
+  }
+
+  function operationOf(request: IncomingMessage): Operation {
+    const url = request.url ?? '';
+    const query = url.indexOf('?');
+    const path = query < 0 ? url : url.slice(0, query);
+    const operation = operations.get(path);
+    if (operation === undefined) throw refuse('unknown_path', { sent: shown(path) });
+    if (request.method !== 'POST') throw refuse('wrong_method', { sent: request.method ?? '', limit: 'POST' });
+    return operation;
+  }
+
+  server.on('clientError', (error, socket) => refuseConnection(error, socket as Socket, options.always200));
+  return server;
+}
+
+/** The body of a request, whole; refuses one that is larger than `maxBody` bytes as soon as that is known. */
+function readBody(request: IncomingMessage, maxBody: number): Promise<Buffer> {
+  return new Promise((resolve, reject) => {
+    const tooLarge = () => refuse('body_too_large', { limit: maxBody });
+    if (Number(request.headers['content-length'] ?? 0) > maxBody) {
+      reject(tooLarge());
+      return;
+    }
+    let first: Buffer | null = null;
+    let more: Buffer[] | null = null;
+    let size = 0;
+    request.on('data', (chunk: Buffer) => {
+      size += chunk.length;
+      if (size > maxBody) {
+        request.pause();
+        reject(tooLarge());
+      } else if (first === null) first = chunk;
+      else {
+        more ??= [first];
+        more.push(chunk);
+      }
+    });
+    request.on('end', () => resolve(more !== null ? Buffer.concat(more) : (first ?? Buffer.alloc(0))));
+    request.on('error', () => reject(refuse('malformed_request')));
+    request.on('close', () => reject(refuse('malformed_request')));
+  });
+}
+
+/** Answers what is not HTTP, then ends the connection. */
+function refuseConnection(error: NodeJS.ErrnoException, socket: Socket, always200: boolean): void {
+  if (error.code === 'ECONNRESET' || !socket.writable) {
+    socket.destroy();
+    return;
+  }
+  const refused = refusedBy(refuse('malformed_request'), 'ja');
+  const body = envelopeOf(refused);
+  const head = [
+    always200 ? 'HTTP/1.1 200 OK' : 'HTTP/1.1 400 Bad Request',
+    'Content-Type: application/json;charset=UTF-8',
+    `Content-Length: ${Buffer.byteLength(body)}`,
+    `X-Error-Code: ${refused.code}`,
+    'Connection: close',
+  ];
+  socket.end(`${head.join('\r\n')}\r\n\r\n${body}`);
+}
+
+function logFault(log: Log, request: IncomingMessage, error: unknown): void {
+  const path = (request.url ?? '').split('?')[0] ?? '';
+  const { message, cause } = error as Error;
+  if (error instanceof Unavailable) log.warn(message, () => ({ path, cause: String(cause) }));
+  else log.error('a request failed', () => ({ path, error: (error as Error).stack ?? String(error) }));
+}
+
+/** What the log says of a request: nothing that was sent in it but its method and path. */
+function summary(request: IncomingMessage, response: ServerResponse, started: number): Record<string, unknown> {
+  return {
+    method: request.method,
+    path: (request.url ?? '').split('?')[0],
+    status: response.statusCode,
+    milliseconds: Math.round((performance.now() - started) * 100) / 100,
+  };
+}

@@ -1,0 +1,40 @@
+// POST {base_url}/webapi/v1/data/update: updates one record of an app (spec 4.2).
+import { renderUpdated } from '../envelope/envelope.ts';
+import { type Problem, Refusal, refuse } from '../errors.ts';
+import type { JsonObject } from '../json.ts';
+import type { Store } from '../store/store.ts';
+import { UPDATE_MODES, type UpdateMode } from '../update/change.ts';
+import { parseChange } from '../update/parse.ts';
+import type { Answer } from './answer.ts';
+import { authenticate } from './authenticate.ts';
+import { type Call, checkLang, type Form, oneOf, parseParam, required, shown } from './request.ts';
+
+/** Answers an update once it is durable, or throws the Refusal of its problems, with nothing changed. */
+export async function dataUpdate(store: Store, form: Form, call: Call): Promise<Answer> {
+  const { param, mode } = parseRequest(form);
+  const { registered, caller } = authenticate(store, form, 'update', call);
+  const change = parseChange(registered.app, param, mode);
+  if (!('primaryKey' in change)) throw new Refusal(change);
+  const updated = await store.update(registered, change, caller.id);
+  switch (updated.kind) {
+    case 'stale':
+      return dataUpdate(store, form, call);
+    case 'unknown_record':
+      throw refuse('unknown_record', { at: registered.app.primaryKey.id, sent: shown(change.primaryKey) });
+    case 'revision_conflict':
+      throw refuse('revision_conflict', { at: 'pms_revision', sent: shown(change.revision ?? ''), limit: updated.revision });
+    case 'updated':
+      return { kind: 'text', text: renderUpdated(updated.entries) };
+  }
+}
+
+function parseRequest(form: Form): { param: JsonObject; mode: UpdateMode } {
+  const problems: Problem[] = [];
+  required(form, 'appcode', problems);
+  required(form, 'appkey', problems);
+  checkLang(form, problems);
+  const mode = oneOf(form, 'mode', UPDATE_MODES, 'bad_mode', problems) ?? 'replace';
+  const param = parseParam(required(form, 'param', problems), problems);
+  if (problems.length > 0) throw new Refusal(problems);
+  return { param, mode };
+}

@@ -1,0 +1,77 @@
+// POST {base_url}/webapi/v1/dataset/search: searches the records of an app (spec 4.1).
+import type { App, Table } from '../app/app.ts';
+import { closeFound, openFound, renderNoMatch } from '../envelope/envelope.ts';
+import { type Problem, Refusal, refuse } from '../errors.ts';
+import type { JsonObject } from '../json.ts';
+import { noMatchMessage } from '../messages/messages.ts';
+import type { Search } from '../search/condition.ts';
+import { renderEcho } from '../search/echo.ts';
+import { parseConditions } from '../search/parse.ts';
+import type { Store } from '../store/store.ts';
+import type { Answer } from './answer.ts';
+import { authenticate } from './authenticate.ts';
+import { type Call, checkLang, type Form, oneOf, parseParam, required, shown } from './request.ts';
+
+/** Greatest `limit` (D23). */
+export const MAX_LIMIT = 10_000;
+
+/** Answers a search, or throws the Refusal of its problems. `maxRecords` is the operator's cap, 0 for none (D22). */
+export async function datasetSearch(store: Store, form: Form, call: Call, maxRecords: number): Promise<Answer> {
+  const { param, limit, revision } = parseRequest(form);
+  const { registered } = authenticate(store, form, 'use', call);
+  const { app } = registered;
+  const search = parseSearch(app, form, param, limit, revision);
+  const found = await store.search(registered, search, maxRecords);
+  const key = search.table?.code ?? app.recordsKey;
+  const paged = limit !== null;
+  switch (found.kind) {
+    case 'stale':
+      return datasetSearch(store, form, call, maxRecords);
+    case 'unknown_after':
+      throw refuse('unknown_after', { at: 'after', sent: shown(search.after ?? '') });
+    case 'too_many':
+      throw refuse('too_many_records', { limit: maxRecords });
+    case 'none':
+      return { kind: 'text', text: renderNoMatch(noMatchMessage(call.lang), renderEcho(app, search.conditions.sent), paged) };
+    case 'page': {
+      const close = closeFound(paged ? found.next : undefined);
+      return { kind: 'records', open: openFound(key), records: found.records, close };
+    }
+    case 'stream': {
+      const close = () => closeFound(paged ? found.next() : undefined);
+      return { kind: 'pages', open: openFound(key), pages: found.pages, close };
+    }
+  }
+}
+
+function parseRequest(form: Form): { param: JsonObject; limit: number | null; revision: boolean } {
+  const problems: Problem[] = [];
+  required(form, 'appcode', problems);
+  required(form, 'appkey', problems);
+  checkLang(form, problems);
+  const limit = parseLimit(form.get('limit') ?? '', problems);
+  const revision = oneOf(form, 'revision', ['0', '1'], 'bad_revision', problems) === '1';
+  const param = parseParam(form.get('param'), problems);
+  if (problems.length > 0) throw new Refusal(problems);
+  return { param, limit, revision };
+}
+
+function parseLimit(sent: string, problems: Problem[]): number | null {
+  if (sent === '') return null;
+  const limit = /^\d{1,5}$/.test(sent) ? Number(sent) : 0;
+  if (limit < 1 || limit > MAX_LIMIT) problems.push({ code: 'bad_limit', at: 'limit', sent: shown(sent) });
+  return limit;
+}
+
+function parseSearch(app: App, form: Form, param: JsonObject, limit: number | null, revision: boolean): Search {
+  const problems: Problem[] = [];
+  const tablecode = form.get('tablecode') ?? '';
+  const table: Table | undefined = app.tables.find(({ code }) => code === tablecode);
+  if (tablecode !== '' && table === undefined) {
+    problems.push({ code: 'unknown_tablecode', at: 'tablecode', sent: shown(tablecode) });
+  }
+  const conditions = parseConditions(app, param);
+  if (!('sent' in conditions)) throw new Refusal([...problems, ...conditions]);
+  if (problems.length > 0) throw new Refusal(problems);
+  return { conditions, table: table ?? null, limit, after: form.get('after') || null, revision };
+}

@@ -1,0 +1,70 @@
+// How an app's records lie in the database: one table per app and one per form table, named here and nowhere else.
+import type { App, Field, Table } from '../app/app.ts';
+import { type IndexKind, indexKind, searchedForm } from '../search/methods.ts';
+
+/** A field's column, and the column of its searched form where that is not the value itself. */
+export interface Column {
+  readonly field: Field;
+  readonly name: string;
+  /** Column of the searched form; null where `name` serves. */
+  readonly formName: string | null;
+  /** From the value to the searched form; null where that is the value. */
+  readonly form: ((value: string) => string) | null;
+  readonly indexKind: IndexKind;
+  /** Name of the B-tree index of an ordered search; null where there is none. */
+  readonly index: string | null;
+}
+
+export interface TableLayout {
+  readonly name: string;
+  readonly columns: readonly Column[];
+  /** Name of the pair index; null where no column needs one. */
+  readonly pairs: string | null;
+}
+
+export interface Layout {
+  readonly app: App;
+  /** Columns: the form's fields in their order, then the system fields in theirs. */
+  readonly form: TableLayout;
+  readonly tables: readonly (TableLayout & { readonly table: Table })[];
+  /** Earlier versions of records; kept from one generation to the next. */
+  readonly history: string;
+}
+
+/** Longest identifier that every engine takes, less what is put behind it. */
+const MAX_NAME = 50;
+
+/**
+ * The layout of a generation of an app's tables. Columns are named by their field IDs; one whose ID is too long, or equal to
+ * another's but for case, gets a short name. Names that begin with `pms_` or hold `~` are never field IDs.
+ */
+export function layoutOf(app: App, id: number, generation: number): Layout {
+  const name = `app_${id}_${generation}`;
+  return {
+    app,
+    form: tableLayout(name, [...app.fields, ...app.system]),
+    tables: app.tables.map((table, index) => ({ table, ...tableLayout(`${name}_t${index + 1}`, table.fields) })),
+    history: `app_${id}_history`,
+  };
+}
+
+function tableLayout(name: string, fields: readonly Field[]): TableLayout {
+  const taken = new Set<string>();
+  const columns = fields.map((field, index) => {
+    let column = field.id;
+    if (column.length > MAX_NAME || taken.has(column.toLowerCase())) column = `~${index + 1}`;
+    taken.add(column.toLowerCase());
+    const form = searchedForm(field);
+    const kind = indexKind(field);
+    return {
+      field,
+      name: column,
+      formName: form === null ? null : `${column}~form`,
+      form,
+      indexKind: kind,
+      index: kind === 'ordered' ? `${name}_i${index + 1}` : null,
+    };
+  });
+  const paired = columns.some(({ indexKind }) => indexKind === 'pairs' || indexKind === 'choices');
+  return { name, columns, pairs: paired ? `${name}_pairs` : null };
+}

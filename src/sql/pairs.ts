@@ -1,0 +1,81 @@
+// The pair index: which tokens a record has, and the query that finds the records that may contain a text.
+import type { Condition } from '../search/condition.ts';
+import { choicesOf } from '../search/methods.ts';
+import type { Column } from './layout.ts';
+
+// A token is the column's tag and two neighbouring characters of its searched form, or a whole choice. ASCII is moved into
+// the private use area, where the tokenizer neither splits nor changes it; the last character is paired with an end mark, so
+// that a prefix of tag and character finds every text that holds the character.
+const MOVED = 0xe000;
+const END = '\ue080';
+const CHOICE = '\ue081';
+const TAG = 0xe100;
+
+/** Pairs of a long keyword that a query asks for; the rest is left to the recheck. */
+const MAX_PAIRS = 12;
+
+const ASCII = Array.from({ length: 128 }, (_, code) => String.fromCharCode(MOVED + code));
+
+function moved(character: string): string {
+  return ASCII[character.charCodeAt(0)] ?? character;
+}
+
+function tagOf(position: number): string {
+  return String.fromCharCode(TAG + position);
+}
+
+/** The tokens of one value, each followed by a space; `position` is that of the column in its table. */
+export function tokensOf(column: Column, position: number, value: string): string {
+  if (value === '') return '';
+  const tag = tagOf(position);
+  let tokens = '';
+  if (column.indexKind === 'choices') {
+    for (const choice of choicesOf(column.field, value)) tokens += `${choiceToken(tag, choice)} `;
+    return tokens;
+  }
+  const text = column.form === null ? value : column.form(value);
+  let before = '';
+  for (const character of text) {
+    const next = moved(character);
+    if (before !== '') tokens += `${tag + before + next} `;
+    before = next;
+  }
+  return `${tokens + tag + before + END} `;
+}
+
+/** The tokens of a record or row; '' where its columns have none. */
+export function tokensOfRow(columns: readonly Column[], value: (position: number) => string): string {
+  let tokens = '';
+  for (let position = 0; position < columns.length; position++) {
+    const column = columns[position] as Column;
+    if (column.indexKind === 'pairs' || column.indexKind === 'choices') {
+      tokens += tokensOf(column, position, value(position));
+    }
+  }
+  return tokens;
+}
+
+/** The query for what may meet a `contains` or `chosen` condition; every hit must be checked against the text. */
+export function pairQuery(condition: Condition & { kind: 'contains' | 'chosen' }, position: number): string {
+  const tag = tagOf(position);
+  const alternatives = condition.anyOf.map((text) =>
+    condition.kind === 'chosen' ? `"${choiceToken(tag, text)}"` : containsQuery(tag, text),
+  );
+  return `(${alternatives.join(' OR ')})`;
+}
+
+function choiceToken(tag: string, choice: string): string {
+  let token = tag + CHOICE;
+  for (const character of choice) token += moved(character);
+  return token;
+}
+
+function containsQuery(tag: string, text: string): string {
+  const characters = Array.from(text, moved);
+  if (characters.length === 1) return `"${tag}${characters[0]}" *`;
+  const pairs = new Set<string>();
+  for (let i = 1; i < characters.length && pairs.size < MAX_PAIRS; i++) {
+    pairs.add(`"${tag}${characters[i - 1]}${characters[i]}"`);
+  }
+  return pairs.size === 1 ? [...pairs].join('') : `(${[...pairs].join(' AND ')})`;
+}

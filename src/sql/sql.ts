@@ -1,0 +1,44 @@
+// SQL as text with its values beside it: fragments that can be put together.
+
+export interface Sql {
+  readonly text: string;
+  readonly values: readonly SqlValue[];
+}
+
+export type SqlValue = string | number | null;
+
+/** A template of SQL: `Sql` parts go in as they are, everything else as a value. */
+export function sql(texts: TemplateStringsArray, ...parts: readonly (Sql | SqlValue)[]): Sql {
+  let text = texts[0] ?? '';
+  const values: SqlValue[] = [];
+  for (let i = 0; i < parts.length; i++) {
+    const part = parts[i] as Sql | SqlValue;
+    if (part !== null && typeof part === 'object') {
+      text += part.text;
+      for (const value of part.values) values.push(value);
+    } else {
+      text += '?';
+      values.push(part);
+    }
+    text += texts[i + 1];
+  }
+  return { text, values };
+}
+
+/** SQL text that holds no values. */
+export function raw(text: string): Sql {
+  return { text, values: [] };
+}
+
+/** Fragments joined by a separator. */
+export function join(fragments: readonly Sql[], separator: string): Sql {
+  return {
+    text: fragments.map((fragment) => fragment.text).join(separator),
+    values: fragments.flatMap((fragment) => fragment.values),
+  };
+}
+
+/** An identifier, quoted. */
+export function quote(name: string): string {
+  return `"${name.replaceAll('"', '""')}"`;
+}

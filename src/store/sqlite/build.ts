@@ -1,0 +1,258 @@
+// Copies an app's records into a new generation of tables while the old one goes on serving, then switches over.
+// Records changed meanwhile are noted by triggers and copied again in the short transaction that switches.
+import type { App, Field } from '../../app/app.ts';
+import { typeOf } from '../../fields/field-types.ts';
+import { type Layout, layoutOf } from '../../sql/layout.ts';
+import { quote } from '../../sql/sql.ts';
+import type { Values } from '../../envelope/record.ts';
+import { Mistake, type Progress } from '../register.ts';
+import type { RegisteredApp } from '../store.ts';
+import { catalogChanged, catalogReader, parseDefinition } from './catalog.ts';
+import type { Connection } from './connection.ts';
+import { type Derived, deriver, type RecordTable, recordTable, type StoredRecord } from './record-table.ts';
+import { createTables, dropTables, indexStatements } from './tables.ts';
+
+/** What a build is for; `lossy` may drop values that new types cannot hold. */
+export type BuildKind = 'rebuild' | 'lossy' | 'import';
+
+export interface Build {
+  readonly appId: number;
+  readonly generation: number;
+  readonly kind: BuildKind;
+  readonly app: App;
+  readonly source: string;
+  /** Rebuilds: place of the last record copied; imports: records of the source done with. */
+  readonly position: number;
+}
+
+/** Records in one transaction of a build: short enough that updates come in between. */
+const BATCH = 1_000;
+/** Changed records that the switching transaction may still have to copy. */
+const FEW_CHANGED = 500;
+/** Milliseconds after which nobody reads the old generation any more: a request reads it at once or in a transaction. */
+const GRACE = 1_000;
+
+/** The unfinished build of an app, if there is one; refuses where a living process is at work on it. */
+export function pendingBuild(db: Connection, appId: number): Build | null {
+  const row = db.prepare('select * from builds where app_id = ?').get(appId) as
+    | { generation: number; kind: BuildKind; definition: string; source: string; position: number; pid: number }
+    | undefined;
+  if (row === undefined) return null;
+  if (row.pid !== process.pid && isAlive(row.pid)) {
+    throw new Mistake(`process ${row.pid} is at work on this app; wait for it to finish, or stop it`);
+  }
+  const { generation, kind, source, position } = row;
+  return { appId, generation, kind, source, position, app: parseDefinition(row.definition) };
+}
+
+function isAlive(pid: number): boolean {
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code === 'EPERM';
+  }
+}
+
+/** Makes this process the one that works on a build. */
+export function takeOver(db: Connection, appId: number): void {
+  db.prepare('update builds set pid = ? where app_id = ?').run(process.pid, appId);
+}
+
+/** Begins a build: its tables, and the triggers that note what changes in the old ones. */
+export function beginBuild(db: Connection, registered: RegisteredApp, app: App, source: string, kind: BuildKind): Build {
+  const { id: appId } = registered;
+  const generation = registered.generation + 1;
+  db.transaction(() => {
+    db.prepare('insert into builds (app_id, generation, definition, source, kind, position, pid) values (?, ?, ?, ?, ?, 0, ?)').run(
+      appId,
+      generation,
+      JSON.stringify(app),
+      source,
+      kind,
+      process.pid,
+    );
+    const layout = layoutOf(app, appId, generation);
+    dropTables(db, layout);
+    createTables(db, layout);
+    watchChanges(db, appId, layoutOf(registered.app, appId, registered.generation));
+  }).immediate();
+  return { appId, generation, kind, app, source, position: 0 };
+}
+
+/** Gives up a build: the old generation stays. */
+export function abandonBuild(db: Connection, registered: RegisteredApp, build: Build): void {
+  db.transaction(() => {
+    unwatchChanges(db, build.appId, layoutOf(registered.app, build.appId, registered.generation));
+    dropTables(db, layoutOf(build.app, build.appId, build.generation));
+    db.prepare('delete from builds where app_id = ?').run(build.appId);
+  }).immediate();
+}
+
+/** Copies what is left to copy and switches over. Imports have nothing to copy: their records were put into the new tables. */
+export async function finishBuild(db: Connection, registered: RegisteredApp, build: Build, progress: Progress): Promise<void> {
+  const old = recordTable(db, layoutOf(registered.app, build.appId, registered.generation));
+  const layout = layoutOf(build.app, build.appId, build.generation);
+  const table = recordTable(db, layout);
+  const copying: Copying = { old, table, copy: copier(db, old, table, build.kind === 'lossy') };
+  if (build.kind !== 'import') copyRecords(db, copying, build, progress);
+  for (const statement of indexStatements(layout)) db.exec(statement);
+  while (copyChanged(db, build.appId, copying, BATCH) > FEW_CHANGED);
+  db.transaction(() => {
+    while (copyChanged(db, build.appId, copying, BATCH) > 0);
+    unwatchChanges(db, build.appId, old.layout);
+    db.prepare('update apps set definition = ?, source = ?, version = version + 1, generation = ? where id = ?').run(
+      JSON.stringify(build.app),
+      build.source,
+      build.generation,
+      build.appId,
+    );
+    db.prepare('delete from builds where app_id = ?').run(build.appId);
+    const drop = db.prepare('insert or replace into dropped (name, at) values (?, ?)');
+    for (const { name, pairs } of [old.layout.form, ...old.layout.tables]) {
+      for (const dropped of pairs === null ? [name] : [pairs, name]) drop.run(dropped, Date.now());
+    }
+    catalogChanged(db);
+  }).immediate();
+  await new Promise((resolve) => setTimeout(resolve, GRACE));
+  dropOldTables(db);
+}
+
+/** Drops the tables of generations that nobody reads any more. */
+export function dropOldTables(db: Connection): void {
+  const names = db.prepare('select name from dropped where at <= ?').pluck().all(Date.now() - GRACE) as string[];
+  for (const name of names) {
+    db.transaction(() => {
+      db.exec(`drop table if exists ${quote(name)}`);
+      db.prepare('delete from dropped where name = ?').run(name);
+    }).immediate();
+  }
+}
+
+/** Notes how far a build has come. */
+export function notePosition(db: Connection, appId: number, position: number): void {
+  db.prepare('update builds set position = ? where app_id = ?').run(position, appId);
+}
+
+function copyRecords(db: Connection, { old, copy }: Copying, build: Build, progress: Progress): void {
+  const total = db.prepare(`select count(*) from ${quote(old.layout.form.name)}`).pluck().get() as number;
+  let done = db
+    .prepare(`select count(*) from ${quote(old.layout.form.name)} where pms_seq <= ?`)
+    .pluck()
+    .get(build.position) as number;
+  let position = build.position;
+  for (let left = true; left; ) {
+    db.transaction(() => {
+      const records = old.after(position, BATCH);
+      for (const record of records) copy(record);
+      position = records.at(-1)?.seq ?? position;
+      done += records.length;
+      left = records.length > 0;
+      notePosition(db, build.appId, position);
+    }).immediate();
+    progress(done, Math.max(total, done));
+  }
+}
+
+interface Copying {
+  readonly old: RecordTable;
+  readonly table: RecordTable;
+  readonly copy: (record: StoredRecord) => void;
+}
+
+/** Copies one record as it is now into the new tables, which do not have it. */
+function copier(db: Connection, old: RecordTable, table: RecordTable, lossy: boolean): Copying['copy'] {
+  const context = currentNames(db);
+  const adopt = adopter(old.layout.form.columns.map(({ field }) => field), table.layout.form.columns.map(({ field }) => field), lossy);
+  const derive = deriver(table.layout, null);
+  const rowTables = table.layout.tables.map(({ table: { code, fields } }, index) => {
+    const from = old.layout.tables.findIndex((candidate) => candidate.table.code === code);
+    const before = old.layout.tables[from]?.table.fields ?? [];
+    return { from, adopt: adopter(before, fields, lossy), derive: deriver(table.layout, index) };
+  });
+  return (record) => {
+    table.insert(derive(adopt(record.values), context), record.revision, record.seq);
+    for (let index = 0; index < rowTables.length; index++) {
+      const rows = rowTables[index] as (typeof rowTables)[number];
+      if (rows.from < 0) continue;
+      const derived: Derived[] = [];
+      for (const values of old.rows(rows.from, record.seq)) derived.push(rows.derive(rows.adopt(values), context));
+      if (derived.length > 0) table.putRows(index, record.seq, derived);
+    }
+  };
+}
+
+/** From the values of the old fields to those of the new: by field ID, the primary key by its role. */
+export function adopter(before: readonly Field[], after: readonly Field[], lossy: boolean): (values: Values) => Values {
+  const sources = after.map((field) => ({
+    field,
+    from: before.findIndex((old) => (field.type === 'id' ? old.type === 'id' : old.id === field.id)),
+  }));
+  const converts = sources.map(({ field, from }) => from >= 0 && before[from]?.type !== field.type);
+  return (values) =>
+    sources.map(({ field, from }, position) => {
+      const value = values[from] ?? '';
+      if (value === '' || !converts[position]) return value;
+      // Any length is kept: the limit is for what comes in.
+      const read = typeOf(field).parse(value, { ...field, maxLength: null });
+      if (typeof read === 'string') return read;
+      if (!lossy) throw new Mistake(`"${value.slice(0, 60)}" of field ${field.id} cannot be kept as ${field.type}`);
+      return '';
+    });
+}
+
+/** Current names of users, read once. */
+export function currentNames(db: Connection): { userName(id: string): string } {
+  const { users } = catalogReader(db).current();
+  return { userName: (id) => users.get(id)?.name ?? '' };
+}
+
+function changedTable(appId: number): string {
+  return quote(`app_${appId}_changed`);
+}
+
+function watched(layout: Layout): readonly { table: string; record: string }[] {
+  return [
+    { table: layout.form.name, record: 'pms_seq' },
+    ...layout.tables.map(({ name }) => ({ table: name, record: 'pms_record' })),
+  ];
+}
+
+function watchChanges(db: Connection, appId: number, layout: Layout): void {
+  db.exec(`create table ${changedTable(appId)} (seq integer primary key) strict`);
+  for (const { table, record } of watched(layout)) {
+    for (const [event, row] of [
+      ['insert', 'new'],
+      ['update', 'new'],
+      ['delete', 'old'],
+    ]) {
+      db.exec(
+        `create trigger ${quote(`${table}_${event}`)} after ${event} on ${quote(table)} begin insert or ignore into ${changedTable(appId)} (seq) values (${row}.${record}); end`,
+      );
+    }
+  }
+}
+
+function unwatchChanges(db: Connection, appId: number, layout: Layout): void {
+  for (const { table } of watched(layout)) {
+    for (const event of ['insert', 'update', 'delete']) db.exec(`drop trigger if exists ${quote(`${table}_${event}`)}`);
+  }
+  db.exec(`drop table if exists ${changedTable(appId)}`);
+}
+
+/** Copies records that changed since they were copied; gives how many were done. */
+function copyChanged(db: Connection, appId: number, { old, table, copy }: Copying, limit: number): number {
+  const changed = changedTable(appId);
+  const run = db.transaction(() => {
+    const places = db.prepare(`select seq from ${changed} order by seq limit ?`).pluck().all(limit) as number[];
+    const done = db.prepare(`delete from ${changed} where seq = ?`);
+    for (const seq of places) {
+      table.remove(seq);
+      const [record] = old.after(seq - 1, 1);
+      if (record?.seq === seq) copy(record);
+      done.run(seq);
+    }
+    return places.length;
+  });
+  return db.inTransaction ? run() : run.immediate();
+}

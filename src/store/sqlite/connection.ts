@@ -1,0 +1,34 @@
+// Opens a connection to the register's database file, with the settings everything else relies on.
+import { join } from 'node:path';
+import Database from 'better-sqlite3';
+
+export type Connection = Database.Database;
+export type Statement = Database.Statement<unknown[]>;
+
+/** File of the register inside the data folder. */
+export function databaseFile(dataDir: string): string {
+  return join(dataDir, 'daicho.db');
+}
+
+/** Milliseconds to wait for another process's write before giving up. */
+const BUSY_TIMEOUT = 15_000;
+
+/** Opens the database; commits are durable when they return (WAL, synchronous=FULL). `cacheMiB` is its page cache. */
+export function connect(dataDir: string, options: { readonly?: boolean; cacheMiB?: number } = {}): Connection {
+  const db = new Database(databaseFile(dataDir), { readonly: options.readonly ?? false, timeout: BUSY_TIMEOUT });
+  if (!options.readonly) {
+    db.pragma('page_size = 8192');
+    db.pragma('journal_mode = WAL');
+    db.pragma('synchronous = FULL');
+    db.pragma('journal_size_limit = 67108864');
+  }
+  db.pragma(`cache_size = -${(options.cacheMiB ?? 16) * 1024}`);
+  db.pragma('foreign_keys = ON');
+  return db;
+}
+
+/** Whether an error of the database means that it cannot serve now rather than that we are wrong. */
+export function isUnavailable(error: unknown): boolean {
+  if (!(error instanceof Database.SqliteError)) return false;
+  return /^SQLITE_(BUSY|LOCKED|FULL|IOERR|CANTOPEN|READONLY|NOMEM)/.test(error.code);
+}

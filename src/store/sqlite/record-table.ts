@@ -1,0 +1,195 @@
+// Reads and writes the records of one generation of an app: values, searched forms, rendered answers and pairs together.
+import type { RenderContext } from '../../fields/field-type.ts';
+import { recordRenderer, rowRenderer, type Values } from '../../envelope/record.ts';
+import type { Layout, TableLayout } from '../../sql/layout.ts';
+import { tokensOfRow } from '../../sql/pairs.ts';
+import { quote } from '../../sql/sql.ts';
+import type { Connection, Statement } from './connection.ts';
+
+/** A record as stored; values as envelope/record.ts has them. */
+export interface StoredRecord {
+  /** Place in the creation order. */
+  readonly seq: number;
+  readonly revision: number;
+  readonly values: Values;
+}
+
+/** What is written for a record or row: its columns, its answer and its pairs. */
+export interface Derived {
+  readonly answer: string;
+  /** Values, then searched forms; null is empty. */
+  readonly columns: readonly (string | null)[];
+  readonly tokens: string;
+}
+
+/** Everything derived from the values of a record (`table` null) or of a row of a form table. Pure. */
+export type Derive = (values: Values, context: RenderContext) => Derived;
+
+/** How records of the form, or rows of the table at `index`, are derived. */
+export function deriver(layout: Layout, index: number | null): Derive {
+  const rows = index === null ? null : (layout.tables[index] as Layout['tables'][number]);
+  const table: TableLayout = rows ?? layout.form;
+  const render = rows === null ? recordRenderer(layout.app).listed : rowRenderer(rows.table);
+  const forms = table.columns.flatMap(({ form }, position) => (form === null ? [] : [{ form, position }]));
+  return (values, context) => {
+    const columns: (string | null)[] = [];
+    for (let position = 0; position < table.columns.length; position++) columns.push(values[position] || null);
+    for (const { form, position } of forms) {
+      const value = values[position];
+      columns.push(value ? form(value) || null : null);
+    }
+    return {
+      answer: render(values, context),
+      columns,
+      tokens: table.pairs === null ? '' : tokensOfRow(table.columns, (position) => values[position] ?? ''),
+    };
+  };
+}
+
+export interface RecordTable {
+  readonly layout: Layout;
+  find(primaryKey: string): StoredRecord | null;
+  /** Records after a place, in order. */
+  after(seq: number, limit: number): readonly StoredRecord[];
+  /** Puts a record in, at a place of its own or at the given one; gives the place. */
+  insert(record: Derived, revision: number, seq?: number): number;
+  /** Writes what differs between the stored record and its new values. */
+  update(stored: StoredRecord, values: Values, revision: number, context: RenderContext): void;
+  remove(seq: number): void;
+  rows(table: number, seq: number): readonly Values[];
+  /** Puts rows in the place of a record's rows. */
+  putRows(table: number, seq: number, rows: readonly Derived[]): void;
+  /** Keeps a version of a record (D29). */
+  keepVersion(stored: StoredRecord, userId: string, at: string, tables?: ReadonlyMap<string, readonly Values[]>): void;
+}
+
+/** The records of a generation; statements are prepared when first used. */
+export function recordTable(db: Connection, layout: Layout): RecordTable {
+  const { form } = layout;
+  const name = quote(form.name);
+  const columns = form.columns.map((column) => quote(column.name)).join(', ');
+  const keyColumn = quote(form.columns.find((column) => column.field === layout.app.primaryKey)?.name as string);
+  const derive = deriver(layout, null);
+  const paired = form.columns.map(({ indexKind }) => indexKind === 'pairs' || indexKind === 'choices');
+  const formPositions = form.columns.map((_, position) => formPosition(form, position));
+
+  const statements = new Map<string, Statement>();
+  const statement = (text: string) => {
+    let prepared = statements.get(text);
+    if (prepared === undefined) {
+      prepared = db.prepare(text);
+      statements.set(text, prepared);
+    }
+    return prepared;
+  };
+  const select = `select pms_seq, pms_revision, ${columns} from ${name}`;
+  const find: Statement = db.prepare(`${select} where ${keyColumn} = ?`).raw();
+  const insert: Statement = db.prepare(insertText(form, ['pms_seq', 'pms_revision', 'pms_answer']));
+
+  const putTokens = (table: TableLayout, id: number, tokens: string) => {
+    if (tokens !== '') statement(`insert into ${quote(table.pairs as string)} (rowid, tokens) values (?, ?)`).run(id, tokens);
+  };
+  const dropTokens = (table: TableLayout, id: number) => {
+    if (table.pairs !== null) statement(`delete from ${quote(table.pairs)} where rowid = ?`).run(id);
+  };
+  const removeRows = (index: number, seq: number) => {
+    const table = layout.tables[index] as TableLayout;
+    if (table.pairs !== null) {
+      const ids = statement(`select pms_id from ${quote(table.name)} where pms_record = ?`).pluck().all(seq) as number[];
+      for (const id of ids) dropTokens(table, id);
+    }
+    statement(`delete from ${quote(table.name)} where pms_record = ?`).run(seq);
+  };
+
+  return {
+    layout,
+    find(primaryKey) {
+      const row = find.get(primaryKey) as unknown[] | undefined;
+      return row === undefined ? null : storedRecord(row);
+    },
+    after(seq, limit) {
+      const rows = statement(`${select} where pms_seq > ? order by pms_seq limit ?`).raw().all(seq, limit);
+      return (rows as unknown[][]).map(storedRecord);
+    },
+    insert(record, revision, seq) {
+      const { lastInsertRowid } = insert.run(seq ?? null, revision, record.answer, ...record.columns);
+      const place = Number(lastInsertRowid);
+      putTokens(form, place, record.tokens);
+      return place;
+    },
+    update(stored, values, revision, context) {
+      const derived = derive(values, context);
+      const names: string[] = [];
+      const changed: (string | null)[] = [];
+      let pairsChanged = false;
+      for (let position = 0; position < values.length; position++) {
+        if (values[position] === stored.values[position]) continue;
+        const column = form.columns[position] as (typeof form.columns)[number];
+        names.push(`${quote(column.name)} = ?`);
+        changed.push(derived.columns[position] ?? null);
+        if (column.formName !== null) {
+          names.push(`${quote(column.formName)} = ?`);
+          changed.push(derived.columns[formPositions[position] as number] ?? null);
+        }
+        pairsChanged ||= paired[position] as boolean;
+      }
+      const set = ['pms_revision = ?', 'pms_answer = ?', ...names].join(', ');
+      statement(`update ${name} set ${set} where pms_seq = ?`).run(revision, derived.answer, ...changed, stored.seq);
+      if (pairsChanged) {
+        dropTokens(form, stored.seq);
+        putTokens(form, stored.seq, derived.tokens);
+      }
+    },
+    remove(seq) {
+      dropTokens(form, seq);
+      for (let index = 0; index < layout.tables.length; index++) removeRows(index, seq);
+      statement(`delete from ${name} where pms_seq = ?`).run(seq);
+    },
+    rows(index, seq) {
+      const table = layout.tables[index] as TableLayout;
+      const names = table.columns.map((column) => quote(column.name)).join(', ');
+      const rows = statement(`select ${names} from ${quote(table.name)} where pms_record = ? order by pms_row`);
+      return (rows.raw().all(seq) as unknown[][]).map(valuesOf);
+    },
+    putRows(index, seq, rows) {
+      const table = layout.tables[index] as TableLayout;
+      removeRows(index, seq);
+      const put = statement(insertText(table, ['pms_record', 'pms_row', 'pms_answer']));
+      for (let row = 0; row < rows.length; row++) {
+        const { answer, columns: values, tokens } = rows[row] as Derived;
+        const { lastInsertRowid } = put.run(seq, row + 1, answer, ...values);
+        putTokens(table, Number(lastInsertRowid), tokens);
+      }
+    },
+    keepVersion({ seq, revision, values }, userId, at, tables = new Map()) {
+      const fields = Object.fromEntries(form.columns.map(({ field }, position) => [field.id, values[position] ?? '']));
+      const rows = [...tables].map(([code, versions]) => [code, versions] as const);
+      const version = rows.length === 0 ? { fields } : { fields, tables: Object.fromEntries(rows) };
+      statement(
+        `insert into ${quote(layout.history)} (record, revision, user_id, at, version) values (?, ?, ?, ?, ?)`,
+      ).run(seq, revision, userId, at, JSON.stringify(version));
+    },
+  };
+}
+
+function insertText(table: TableLayout, own: readonly string[]): string {
+  const forms = table.columns.flatMap(({ formName }) => (formName === null ? [] : [formName]));
+  const names = [...own, ...table.columns.map(({ name }) => name), ...forms];
+  return `insert into ${quote(table.name)} (${names.map(quote).join(', ')}) values (${names.map(() => '?').join(', ')})`;
+}
+
+/** Where the searched form of a column lies among the derived columns. */
+function formPosition(table: TableLayout, position: number): number {
+  let index = table.columns.length;
+  for (let before = 0; before < position; before++) if (table.columns[before]?.formName != null) index++;
+  return index;
+}
+
+function storedRecord(row: unknown[]): StoredRecord {
+  const [seq, revision, ...values] = row;
+  return { seq: seq as number, revision: revision as number, values: valuesOf(values) };
+}
+
+function valuesOf(row: unknown[]): Values {
+  return row.map((value) => (value as string | null) ?? '');
+}

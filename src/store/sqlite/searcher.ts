@@ -1,0 +1,137 @@
+// Runs searches on one connection: chooses where to start, then reads a page of answers at a time.
+import type { Search } from '../../search/condition.ts';
+import type { Layout } from '../../sql/layout.ts';
+import {
+  compileGroups,
+  countQuery,
+  type Group,
+  keepSet,
+  type Page,
+  pageQuery,
+  probe,
+  type Start,
+  startFrom,
+  startFromPairs,
+} from '../../sql/search.ts';
+import { quote, type Sql } from '../../sql/sql.ts';
+import type { Connection, Statement } from './connection.ts';
+
+/** How a search will be run. */
+export interface Plan {
+  readonly layout: Layout;
+  readonly search: Search;
+  readonly start: Start;
+  /** Tests that the start leaves open. */
+  readonly tests: readonly Sql[];
+  /** Rows that may have to be looked at before the first page is full; a bound, not a count. */
+  readonly work: number;
+}
+
+export interface FoundPage {
+  /** The answers, joined by `},`, each without its closing brace; null where there is none. */
+  readonly answers: Buffer | null;
+  readonly count: number;
+  /** Place of the last record. */
+  readonly last: number;
+}
+
+/** Counting stops here at first: a condition that finds fewer is a good start, whatever the others are. */
+const FEW = 256;
+/** Sets that are larger are not worth sorting when another start gives records in their order. */
+const MANY = 20_000;
+
+export interface Searcher {
+  plan(layout: Layout, search: Search): Plan;
+  page(plan: Plan, page: Page): FoundPage;
+  /** How many records there are after a place, counted up to the page's limit. */
+  count(plan: Plan, page: Page): number;
+  /** The plan with its set of records put into a temporary table, for page after page; one at a time on a connection. */
+  keep(plan: Plan): Plan;
+  /** Place of the record with the primary key; null where there is none. */
+  placeOf(layout: Layout, primaryKey: string): number | null;
+  primaryKeyAt(layout: Layout, place: number): string;
+}
+
+/** A searcher on a connection. */
+export function searcherOn(db: Connection): Searcher {
+  const statements = new Map<string, Statement>();
+  const statement = (text: string) => {
+    let prepared = statements.get(text);
+    if (prepared === undefined) {
+      // Searches come in few shapes; a client that makes up many must not fill the memory.
+      if (statements.size >= 500) statements.clear();
+      prepared = db.prepare(text).raw();
+      statements.set(text, prepared);
+    }
+    return prepared;
+  };
+  const one = ({ text, values }: Sql) => statement(text).get(...values) as unknown[] | undefined;
+
+  const keyColumn = (layout: Layout) =>
+    quote(layout.form.columns.find((column) => column.field === layout.app.primaryKey)?.name as string);
+
+  return {
+    plan: (layout, search) => makePlan(layout, search, (query) => one(query)?.[0] as number),
+    page({ layout, search, start, tests }, page) {
+      const [answers, count, last] = one(pageQuery(layout, search, start, tests, page)) as [Buffer | null, number, number];
+      return { answers, count, last };
+    },
+    count: ({ layout, start, tests }, page) => one(countQuery(layout, start, tests, page))?.[0] as number,
+    keep(plan) {
+      if (plan.start.kind !== 'set') return plan;
+      db.exec('create temp table if not exists hits (s integer primary key); delete from temp.hits;');
+      const { text, values } = keepSet(plan.start);
+      db.prepare(text).run(...values);
+      return { ...plan, start: { kind: 'kept' } };
+    },
+    placeOf(layout, primaryKey) {
+      const text = `select pms_seq from ${quote(layout.form.name)} where ${keyColumn(layout)} = ?`;
+      return (statement(text).get(primaryKey) as [number] | undefined)?.[0] ?? null;
+    },
+    primaryKeyAt(layout, place) {
+      const text = `select ${keyColumn(layout)} from ${quote(layout.form.name)} where pms_seq = ?`;
+      return (statement(text).get(place) as [string])[0];
+    },
+  };
+}
+
+function makePlan(layout: Layout, search: Search, count: (query: Sql) => number): Plan {
+  const groups = compileGroups(layout, search.conditions);
+  const [only] = groups;
+  if (only === undefined) return { layout, search, start: { kind: 'all' }, tests: [], work: 0 };
+  const single = groups.length === 1 && only.conditions.length === 1;
+  let best = cheapest(groups, single ? MANY : FEW, count);
+  if (best.rows >= FEW && !single) best = cheapest(groups, MANY, count);
+  const { group, condition, rows } = best;
+  const combined = groups.filter(({ onTable, conditions }) => !onTable && conditions[0]?.lookup.kind === 'pairs');
+  // Where every condition is common, the pair index can walk its lists together and give records in their order.
+  if (rows >= FEW && combined.length > 0 && (combined.length > 1 || rows >= MANY)) {
+    const tests = groups.map(({ test }) => test);
+    return { layout, search, start: startFromPairs(groups), tests, work: single ? 0 : rows };
+  }
+  const start = startFrom(group, condition);
+  const open = groups.filter((other) => other !== group || start.kind === 'pairs');
+  const ordered = start.kind === 'pairs' || start.kind === 'equal';
+  return { layout, search, start, tests: open.map(({ test }) => test), work: single && ordered ? 0 : rows };
+}
+
+interface Candidate {
+  readonly group: Group;
+  readonly condition: Group['conditions'][number];
+  readonly rows: number;
+}
+
+/** The condition that the fewest index rows answer, counted up to a bound; the first of those at the bound. */
+function cheapest(groups: readonly Group[], bound: number, count: (query: Sql) => number): Candidate {
+  let best: Candidate | null = null;
+  for (const group of groups) {
+    for (const condition of group.conditions) {
+      const { kind } = condition.lookup;
+      // Alone and in record order, a start needs no count.
+      const free = groups.length === 1 && group.conditions.length === 1 && !group.onTable && kind !== 'stretch';
+      const rows: number = free ? 0 : count(probe(group, condition, best === null ? bound : Math.min(bound, best.rows + 1)));
+      if (best === null || rows < best.rows) best = { group, condition, rows };
+    }
+  }
+  return best as Candidate;
+}

@@ -1,0 +1,43 @@
+// The thread that writes: takes what has gathered, commits it at once, answers (see writer.ts).
+import { parentPort, workerData } from 'node:worker_threads';
+import { connect, isUnavailable } from './connection.ts';
+import { type JobResult, type UpdateJob, writerOn } from './writer.ts';
+
+export interface WriterOptions {
+  readonly dataDir: string;
+}
+
+/** To the thread: a batch of updates, uses of keys to note, or the end. */
+export type WriterRequest =
+  | { readonly kind: 'updates'; readonly jobs: readonly UpdateJob[] }
+  | { readonly kind: 'keys-used'; readonly uses: ReadonlyMap<number, string> }
+  | { readonly kind: 'close' };
+
+/** From the thread: results in the order of the jobs, or why none was committed. */
+export type WriterReply =
+  | { readonly kind: 'results'; readonly results: readonly JobResult[] }
+  | { readonly kind: 'failed'; readonly error: unknown; readonly unavailable: boolean };
+
+const port = parentPort;
+if (port === null) throw new Error('writer-thread.ts runs as a worker thread');
+const db = connect((workerData as WriterOptions).dataDir, { cacheMiB: 32 });
+const writer = writerOn(db);
+
+port.on('message', (request: WriterRequest) => {
+  if (request.kind === 'close') {
+    db.close();
+    port.close();
+    return;
+  }
+  port.postMessage(answer(request));
+});
+
+function answer(request: Exclude<WriterRequest, { kind: 'close' }>): WriterReply {
+  try {
+    if (request.kind === 'updates') return { kind: 'results', results: writer.run(request.jobs) };
+    writer.keysUsed(request.uses);
+    return { kind: 'results', results: [] };
+  } catch (error) {
+    return { kind: 'failed', error, unavailable: isUnavailable(error) };
+  }
+}

@@ -1,0 +1,80 @@
+// What a store of records does, whichever database holds it: the catalog, search, update.
+import type { App } from '../app/app.ts';
+import type { Access, User } from '../auth/caller.ts';
+import type { Search } from '../search/condition.ts';
+import type { Change } from '../update/change.ts';
+
+/** A key as the catalog holds it: never the key itself, only its digest (D10). */
+export interface AppKey {
+  readonly id: number;
+  readonly userId: string;
+  /** SHA-256 of the key. */
+  readonly digest: Uint8Array;
+  /** Milliseconds since 1970; null for a key that does not expire. */
+  readonly expiresAt: number | null;
+}
+
+/** An app in the register: its definition as applied, and who may do what in it. */
+export interface RegisteredApp {
+  readonly id: number;
+  /** Counts applied definitions. */
+  readonly version: number;
+  /** Which of its tables are in use. */
+  readonly generation: number;
+  readonly app: App;
+  readonly access: Access;
+  /** Keys that are not revoked, by digest in hexadecimal. */
+  readonly keys: ReadonlyMap<string, AppKey>;
+}
+
+/** Everything a request is judged by; a snapshot. */
+export interface Catalog {
+  readonly webApi: boolean;
+  /** By app code. */
+  readonly apps: ReadonlyMap<string, RegisteredApp>;
+  readonly users: ReadonlyMap<string, User>;
+}
+
+/** What a search found. Records are JSON text in UTF-8, joined by commas. */
+export type Found =
+  | { readonly kind: 'none' }
+  /** More than the operator's cap. */
+  | { readonly kind: 'too_many' }
+  | { readonly kind: 'unknown_after' }
+  /** The app's definition is another by now: parse the request again. */
+  | { readonly kind: 'stale' }
+  /** `next` is the value for `after`; null where nothing follows. */
+  | { readonly kind: 'page'; readonly records: Uint8Array; readonly next: string | null }
+  /** More than fits a page: all pages show one state of the data; `next` is known once they are read. */
+  | { readonly kind: 'stream'; readonly pages: AsyncIterable<Uint8Array>; next(): string | null };
+
+/** What became of an update. */
+export type Updated =
+  /** The record's entries after it, as JSON members without braces. */
+  | { readonly kind: 'updated'; readonly entries: string }
+  | { readonly kind: 'unknown_record' }
+  | { readonly kind: 'revision_conflict'; readonly revision: string }
+  /** The app's definition is another by now: parse the request again. */
+  | { readonly kind: 'stale' };
+
+/** The database cannot serve now: busy for too long, full, or closed. */
+export class Unavailable extends Error {
+  constructor(message: string, options?: ErrorOptions) {
+    super(message, options);
+    this.name = 'Unavailable';
+  }
+}
+
+export interface Store {
+  /** The catalog as of now, with what other processes committed. */
+  catalog(): Catalog;
+  /** `maxRecords` caps a search without a limit; 0 for no cap (D22). */
+  search(app: RegisteredApp, search: Search, maxRecords: number): Promise<Found>;
+  /** Answered only after the change is durable; updates waiting together share a commit (D29, D31). */
+  update(app: RegisteredApp, change: Change, userId: string): Promise<Updated>;
+  /** Notes that a key was used; written some time later. */
+  keyUsed(key: AppKey): void;
+  /** Takes up work that another process left unfinished; resolves when it is done. */
+  resume(): Promise<void>;
+  close(): Promise<void>;
+}
