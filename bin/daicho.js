@@ -1,7 +1,7 @@
 #!/usr/bin/env node
 // The command `daicho`. Written so that every Node can read it, down to those that are too old to run the rest.
 function start() {
-  return import('../src/main.ts').catch(function (error) {
+  return import('../src/main.ts').catch((error) => {
     // Not in a clone: there are no sources, or Node does not run those of an installed package.
     var missing = error.code === 'ERR_MODULE_NOT_FOUND' && /\/src\/main\.ts$/.test(String(error.url));
     if (!missing && error.code !== 'ERR_UNSUPPORTED_NODE_MODULES_TYPE_STRIPPING') throw error;

@@ -56,7 +56,7 @@ export const SETTINGS = {
     placeholder: 'path',
     default: '',
     meaning: 'product segment before /webapi, such as /pms',
-    expected: "a path that begins with / and does not end with it, of letters, digits and . _ ~ -, or nothing",
+    expected: 'a path that begins with / and does not end with it, of letters, digits and . _ ~ -, or nothing',
     read: matching(/^(?:\/[A-Za-z0-9._~-]+)*$/),
   },
   httpStatus: {
@@ -108,7 +108,9 @@ export const SETTINGS = {
 
 export type SettingName = keyof typeof SETTINGS;
 
-export type Config = { readonly [name in SettingName]: Exclude<ReturnType<(typeof SETTINGS)[name]['read']>, undefined> };
+export type Config = {
+  readonly [name in SettingName]: Exclude<ReturnType<(typeof SETTINGS)[name]['read']>, undefined>;
+};
 
 /** Settings that cannot be what they were set to, one line each. */
 export class WrongSettings extends Error {

@@ -2,9 +2,10 @@
 import { isAscii, isUtf8 } from 'node:buffer';
 import type { IncomingHttpHeaders } from 'node:http';
 import { Busboy, type BusboyInstance } from '@fastify/busboy';
-import { type Problem, Refusal, refuse } from '../errors.ts';
+import { type Problem, refuse } from '../errors.ts';
 import { type Form, shown } from '../operations/request.ts';
 
+const REPLACEMENT = '\ufffd';
 /** Most parameters a request may have. */
 const MAX_PARAMETERS = 1_000;
 
@@ -33,29 +34,35 @@ export function formTypeOf(headers: IncomingHttpHeaders): FormType {
   return formType;
 }
 
-/** The parameters of a body, or the Refusal of what is wrong with it. */
-export async function parseForm(type: FormType, headers: IncomingHttpHeaders, body: Buffer): Promise<Form> {
-  return type === 'urlencoded' ? parseUrlencoded(body) : parseMultipart(headers, body);
+/** The parameters of a body; what is wrong with single ones is added to `problems`, a body that cannot be read is refused. */
+export async function parseForm(
+  type: FormType,
+  headers: IncomingHttpHeaders,
+  body: Buffer,
+  problems: Problem[],
+): Promise<Form> {
+  return type === 'urlencoded' ? parseUrlencoded(body, problems) : parseMultipart(headers, body, problems);
 }
 
 /** `name=value&…`, `+` for a space, percent-encoded UTF-8. */
-export function parseUrlencoded(body: Buffer): Form {
-  const text = isAscii(body) ? body.toString('latin1') : isUtf8(body) ? body.toString('utf8') : null;
-  if (text === null) throw refuse('bad_encoding');
+export function parseUrlencoded(body: Buffer, problems: Problem[]): Form {
+  const ascii = isAscii(body);
+  const text = body.toString(ascii ? 'latin1' : 'utf8');
+  // In a body that is not UTF-8, what was no character has become a replacement character.
+  const broken = !ascii && !isUtf8(body);
   const form = new Map<string, string>();
-  const problems: Problem[] = [];
   for (let start = 0; start < text.length; ) {
     let end = text.indexOf('&', start);
     if (end < 0) end = text.length;
     const equals = text.indexOf('=', start);
     const split = equals < 0 || equals > end ? end : equals;
     const name = decode(text.slice(start, split));
-    const value = split < end ? decode(text.slice(split + 1, end)) : '';
+    const isBroken = broken && text.slice(start, end).includes(REPLACEMENT);
+    const value = isBroken ? null : split < end ? decode(text.slice(split + 1, end)) : '';
     if (name === null || value === null) problems.push({ code: 'bad_encoding', at: shown(name ?? text.slice(start, split)) });
     else if (end > start) add(form, name, value, problems);
     start = end + 1;
   }
-  if (problems.length > 0) throw new Refusal(problems);
   return form;
 }
 
@@ -73,15 +80,15 @@ function decode(text: string): string | null {
 function add(form: Map<string, string>, name: string, value: string, problems: Problem[]): void {
   if (form.has(name)) {
     if (!problems.some(({ at }) => at === shown(name))) problems.push({ code: 'repeated_parameter', at: shown(name) });
-  } else if (form.size >= MAX_PARAMETERS) throw refuse('malformed_body', { limit: `more than ${MAX_PARAMETERS} parameters` });
+  } else if (form.size >= MAX_PARAMETERS) throw refuse('malformed_body', { limit: MAX_PARAMETERS });
   else form.set(name, value);
 }
 
-function parseMultipart(headers: IncomingHttpHeaders, body: Buffer): Promise<Form> {
+function parseMultipart(headers: IncomingHttpHeaders, body: Buffer, problems: Problem[]): Promise<Form> {
   return new Promise((resolve, reject) => {
     const form = new Map<string, string>();
-    const problems: Problem[] = [];
-    const malformed = (reason: string) => reject(refuse('malformed_body', { limit: reason }));
+    const broken = !isUtf8(body);
+    const malformed = (limit?: number) => reject(refuse('malformed_body', limit === undefined ? {} : { limit }));
     let parser: BusboyInstance;
     try {
       parser = new Busboy({
@@ -89,20 +96,25 @@ function parseMultipart(headers: IncomingHttpHeaders, body: Buffer): Promise<For
         limits: { fieldSize: body.length, parts: MAX_PARAMETERS, fields: MAX_PARAMETERS },
       });
     } catch {
-      malformed('the Content-Type has no usable boundary');
+      malformed();
       return;
     }
-    parser.on('field', (name, value) => add(form, name, value, problems));
-    parser.on('file', (name, stream) => {
-      problems.push({ code: 'file_part_refused', at: shown(name) });
+    // A part can lack a name, whatever the types say.
+    parser.on('field', (name: string | undefined, value) => {
+      if (name === undefined) return;
+      if (broken && (name + value).includes(REPLACEMENT)) problems.push({ code: 'bad_encoding', at: shown(name) });
+      else add(form, name, value, problems);
+    });
+    parser.on('file', (name: string | undefined, stream) => {
+      problems.push({ code: 'file_part_refused', ...(name === undefined ? {} : { at: shown(name) }) });
       stream.resume();
     });
-    parser.on('partsLimit', () => malformed(`more than ${MAX_PARAMETERS} parts`));
-    parser.on('error', () => malformed('the parts cannot be told apart'));
+    parser.on('partsLimit', () => malformed(MAX_PARAMETERS));
+    parser.on('error', () => malformed());
     parser.on('finish', () => {
-      if (problems.length > 0) reject(new Refusal(problems));
-      else if (!isUtf8(body)) reject(refuse('bad_encoding'));
-      else resolve(form);
+      // What is not UTF-8 may also stand between the parts or in their headers.
+      if (broken && problems.length === 0) problems.push({ code: 'bad_encoding' });
+      resolve(form);
     });
     parser.end(body);
   });

@@ -1,5 +1,5 @@
 // The HTTP door: a request to one of the two operations in, an envelope out, whatever comes.
-import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import { createServer, type IncomingMessage, type Server, type ServerResponse, STATUS_CODES } from 'node:http';
 import type { Socket } from 'node:net';
 import type { Log } from '../config/log.ts';
 import { Refusal, refuse } from '../errors.ts';
@@ -20,9 +20,9 @@ export interface ServerOptions extends RouteOptions {
 /** A server over a store; not yet listening. */
 export function createHttpServer(store: Store, options: ServerOptions, log: Log): Server {
   const operations = routes(options);
-  const server = createServer({ noDelay: true, keepAliveTimeout: 65_000 }, (request, response) => {
+  const answer = (request: IncomingMessage, response: ServerResponse) => {
     const started = performance.now();
-    const call: Call = { lang: 'ja' };
+    const call: Call = { lang: 'ja', problems: [] };
     void handle(request, response, call).then(
       () => log.debug('answered', () => summary(request, response, started)),
       (error: unknown) => {
@@ -31,13 +31,17 @@ export function createHttpServer(store: Store, options: ServerOptions, log: Log)
         log.debug('refused', () => summary(request, response, started));
       },
     );
-  });
+  };
+  // What Node would answer itself, without the envelope, comes here too: no Host, an Expect that nobody knows.
+  const server = createServer({ noDelay: true, keepAliveTimeout: 65_000, requireHostHeader: false }, answer);
+  server.on('checkExpectation', answer);
 
   async function handle(request: IncomingMessage, response: ServerResponse, call: Call): Promise<void> {
+    if (request.headers.host === undefined && request.httpVersion !== '1.0') throw refuse('malformed_request');
     const operation = operationOf(request);
     const type = formTypeOf(request.headers);
     const body = await readBody(request, options.maxBody);
-    const form = await parseForm(type, request.headers, body);
+    const form = await parseForm(type, request.headers, body, call.problems);
     call.lang = requestedLang(form) ?? call.lang;
     const answer = await operation(store, form, call);
     return reply(response, answer);
@@ -53,7 +57,13 @@ export function createHttpServer(store: Store, options: ServerOptions, log: Log)
     return operation;
   }
 
-  server.on('clientError', (error, socket) => refuseConnection(error, socket as Socket, options.always200));
+  server.on('connect', ({ method = '' }, socket) => {
+    refuseConnection(refuse('wrong_method', { sent: method, limit: 'POST' }), socket as Socket, options.always200);
+  });
+  server.on('clientError', (error: NodeJS.ErrnoException, socket) => {
+    if (error.code === 'ECONNRESET' || !socket.writable) socket.destroy();
+    else refuseConnection(refuse('malformed_request'), socket as Socket, options.always200);
+  });
   return server;
 }
 
@@ -85,16 +95,14 @@ function readBody(request: IncomingMessage, maxBody: number): Promise<Buffer> {
   });
 }
 
-/** Answers what is not HTTP, then ends the connection. */
-function refuseConnection(error: NodeJS.ErrnoException, socket: Socket, always200: boolean): void {
-  if (error.code === 'ECONNRESET' || !socket.writable) {
-    socket.destroy();
-    return;
-  }
-  const refused = refusedBy(refuse('malformed_request'), 'ja');
+/** Answers what is not HTTP, or not for us, then ends the connection. */
+function refuseConnection(refusal: Refusal, socket: Socket, always200: boolean): void {
+  const refused = refusedBy(refusal, 'ja');
   const body = envelopeOf(refused);
+  const status = always200 ? 200 : refused.status;
   const head = [
-    always200 ? 'HTTP/1.1 200 OK' : 'HTTP/1.1 400 Bad Request',
+    `HTTP/1.1 ${status} ${STATUS_CODES[status]}`,
+    ...(refused.code === 'wrong_method' ? ['Allow: POST'] : []),
     'Content-Type: application/json;charset=UTF-8',
     `Content-Length: ${Buffer.byteLength(body)}`,
     `X-Error-Code: ${refused.code}`,

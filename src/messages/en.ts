@@ -24,7 +24,9 @@ export const en = {
   unknown_tablecode: (problem) =>
     `${subject(problem, 'tablecode')} names a table that this app does not have${shown(problem)}.`,
   malformed_body: ({ limit }) =>
-    `The request body cannot be read${limit === undefined ? '' : ` (${limit})`}. Send it in the format that Content-Type names.`,
+    limit === undefined
+      ? 'The request body cannot be read. Send it in the format that Content-Type names, multipart/form-data with its boundary.'
+      : `The request has more than ${limit} parameters. Send fewer.`,
   param_not_json: ({ limit }) => `"param" is not valid JSON${position(limit)}.`,
   param_not_object: () => '"param" is not a JSON object. Send one object in { }.',
   param_repeated_key: ({ at, limit }) =>

@@ -26,7 +26,9 @@ export const ja = {
   unknown_tablecode: (problem) =>
     `${subject(problem, 'tablecode')}に指定されたテーブルコード${shown(problem)}は、このアプリにありません。`,
   malformed_body: ({ limit }) =>
-    `リクエストの本文を読み取れません${limit === undefined ? '' : `（${limit}）`}。Content-Type に合った形式で送信してください。`,
+    limit === undefined
+      ? 'リクエストの本文を読み取れません。Content-Type に合った形式（multipart/form-data では boundary も指定）で送信してください。'
+      : `パラメーターの数が上限（${limit} 個）を超えています。減らしてください。`,
   param_not_json: ({ limit }) => `「param」を JSON として読み取れません${position(limit)}。`,
   param_not_object: () =>
     '「param」は JSON オブジェクトではありません。{ } で囲まれたオブジェクトを 1 つ指定してください。',

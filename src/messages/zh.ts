@@ -17,7 +17,9 @@ export const zh = {
   unknown_execuserid: (problem) => `${subject(problem, 'execuserid')}所指定的用户${shown(problem)}不存在。`,
   unknown_tablecode: (problem) => `${subject(problem, 'tablecode')}所指定的表格代码${shown(problem)}在此应用中不存在。`,
   malformed_body: ({ limit }) =>
-    `无法读取请求正文${limit === undefined ? '' : `（${limit}）`}。请按照 Content-Type 所示的格式发送。`,
+    limit === undefined
+      ? '无法读取请求正文。请按照 Content-Type 所示的格式发送（multipart/form-data 须指定 boundary）。'
+      : `参数数量超过上限（${limit} 个），请减少参数。`,
   param_not_json: ({ limit }) => `“param”不是有效的 JSON${position(limit)}。`,
   param_not_object: () => '“param”不是 JSON 对象。请指定一个用 { } 括起来的对象。',
   param_repeated_key: ({ at, limit }) =>

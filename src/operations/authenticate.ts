@@ -4,19 +4,25 @@ import { callerOf, type User } from '../auth/caller.ts';
 import { authorize, type Right } from '../auth/policy.ts';
 import { Refusal, refuse } from '../errors.ts';
 import type { AppKey, RegisteredApp, Store } from '../store/store.ts';
-import { type Call, type Form, requestedLang } from './request.ts';
+import { type Call, type Form, requestedLang, required } from './request.ts';
 
 export interface Authenticated {
   readonly registered: RegisteredApp;
   readonly caller: User;
 }
 
-/** The app and the user a call runs as; refuses a wrong key, a switched off API, a missing right. Sets the call's language. */
+/**
+ * The app and the user a call runs as; refuses a wrong key, a switched off API, a missing right. Sets the call's language.
+ * Without credentials nobody is asked: the call's problems are its refusal.
+ */
 export function authenticate(store: Store, form: Form, right: Right, call: Call): Authenticated {
+  const appcode = required(form, 'appcode', call.problems);
+  const appkey = required(form, 'appkey', call.problems);
+  if (appcode === '' || appkey === '') throw new Refusal(call.problems);
   const catalog = store.catalog();
   if (!catalog.webApi) throw refuse('option_off');
-  const registered = catalog.apps.get(form.get('appcode') ?? '');
-  const key = keyOf(registered, form.get('appkey') ?? '');
+  const registered = catalog.apps.get(appcode);
+  const key = keyOf(registered, appkey);
   const keyUser = catalog.users.get(key?.userId ?? '');
   if (registered === undefined || key === null || keyUser === undefined) throw refuse('bad_credentials');
   store.keyUsed(key);

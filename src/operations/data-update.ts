@@ -11,10 +11,11 @@ import { type Call, checkLang, type Form, oneOf, parseParam, required, shown } f
 
 /** Answers an update once it is durable, or throws the Refusal of its problems, with nothing changed. */
 export async function dataUpdate(store: Store, form: Form, call: Call): Promise<Answer> {
-  const { param, mode } = parseRequest(form);
+  const { param, mode } = parseRequest(form, call.problems);
   const { registered, caller } = authenticate(store, form, 'update', call);
-  const change = parseChange(registered.app, param, mode);
-  if (!('primaryKey' in change)) throw new Refusal(change);
+  const change = param === null ? [] : parseChange(registered.app, param, mode);
+  if (!('primaryKey' in change)) throw new Refusal([...call.problems, ...change]);
+  if (call.problems.length > 0) throw new Refusal(call.problems);
   const updated = await store.update(registered, change, caller.id);
   switch (updated.kind) {
     case 'stale':
@@ -28,13 +29,11 @@ export async function dataUpdate(store: Store, form: Form, call: Call): Promise<
   }
 }
 
-function parseRequest(form: Form): { param: JsonObject; mode: UpdateMode } {
-  const problems: Problem[] = [];
+function parseRequest(form: Form, problems: Problem[]): { param: JsonObject | null; mode: UpdateMode } {
   required(form, 'appcode', problems);
   required(form, 'appkey', problems);
   checkLang(form, problems);
   const mode = oneOf(form, 'mode', UPDATE_MODES, 'bad_mode', problems) ?? 'replace';
-  const param = parseParam(required(form, 'param', problems), problems);
-  if (problems.length > 0) throw new Refusal(problems);
-  return { param, mode };
+  const text = required(form, 'param', problems);
+  return { param: text === '' ? null : parseParam(text, problems), mode };
 }

@@ -17,13 +17,13 @@ export const MAX_LIMIT = 10_000;
 
 /** Answers a search, or throws the Refusal of its problems. `maxRecords` is the operator's cap, 0 for none (D22). */
 export async function datasetSearch(store: Store, form: Form, call: Call, maxRecords: number): Promise<Answer> {
-  const { param, limit, revision } = parseRequest(form);
+  const request = parseRequest(form, call.problems);
   const { registered } = authenticate(store, form, 'use', call);
   const { app } = registered;
-  const search = parseSearch(app, form, param, limit, revision);
+  const search = parseSearch(app, form, request, call.problems);
   const found = await store.search(registered, search, maxRecords);
   const key = search.table?.code ?? app.recordsKey;
-  const paged = limit !== null;
+  const paged = search.limit !== null;
   switch (found.kind) {
     case 'stale':
       return datasetSearch(store, form, call, maxRecords);
@@ -44,16 +44,19 @@ export async function datasetSearch(store: Store, form: Form, call: Call, maxRec
   }
 }
 
-function parseRequest(form: Form): { param: JsonObject; limit: number | null; revision: boolean } {
-  const problems: Problem[] = [];
+interface Request {
+  readonly param: JsonObject | null;
+  readonly limit: number | null;
+  readonly revision: boolean;
+}
+
+function parseRequest(form: Form, problems: Problem[]): Request {
   required(form, 'appcode', problems);
   required(form, 'appkey', problems);
   checkLang(form, problems);
   const limit = parseLimit(form.get('limit') ?? '', problems);
   const revision = oneOf(form, 'revision', ['0', '1'], 'bad_revision', problems) === '1';
-  const param = parseParam(form.get('param'), problems);
-  if (problems.length > 0) throw new Refusal(problems);
-  return { param, limit, revision };
+  return { param: parseParam(form.get('param'), problems), limit, revision };
 }
 
 function parseLimit(sent: string, problems: Problem[]): number | null {
@@ -63,14 +66,14 @@ function parseLimit(sent: string, problems: Problem[]): number | null {
   return limit;
 }
 
-function parseSearch(app: App, form: Form, param: JsonObject, limit: number | null, revision: boolean): Search {
-  const problems: Problem[] = [];
+/** The search that is asked for; throws the Refusal of all that is wrong with the request. */
+function parseSearch(app: App, form: Form, { param, limit, revision }: Request, problems: Problem[]): Search {
   const tablecode = form.get('tablecode') ?? '';
   const table: Table | undefined = app.tables.find(({ code }) => code === tablecode);
   if (tablecode !== '' && table === undefined) {
     problems.push({ code: 'unknown_tablecode', at: 'tablecode', sent: shown(tablecode) });
   }
-  const conditions = parseConditions(app, param);
+  const conditions = param === null ? [] : parseConditions(app, param);
   if (!('sent' in conditions)) throw new Refusal([...problems, ...conditions]);
   if (problems.length > 0) throw new Refusal(problems);
   return { conditions, table: table ?? null, limit, after: form.get('after') || null, revision };

@@ -6,9 +6,12 @@ import type { Lang } from '../wire.ts';
 /** A request's form as http/form.ts reads it: parameter → value; repeated ones are refused there. */
 export type Form = ReadonlyMap<string, string>;
 
-/** What is known of a call while it is answered; `lang` is that of its messages (D1). */
+/** What is known of a call while it is answered. */
 export interface Call {
+  /** Language of its messages (D1). */
   lang: Lang;
+  /** What is wrong with it so far; the operation adds to it, so that all of it is reported at once (D18, D26). */
+  readonly problems: Problem[];
 }
 
 const LANGS: ReadonlyMap<string, Lang> = new Map([
@@ -28,7 +31,8 @@ export function requestedLang(form: Form): Lang | undefined {
 /** Parameter that must be there and not empty (D4). */
 export function required(form: Form, name: string, problems: Problem[]): string {
   const value = form.get(name) ?? '';
-  if (value === '') problems.push({ code: 'missing_parameter', at: name });
+  // One that could not be read has been reported already.
+  if (value === '' && !problems.some(({ at }) => at === name)) problems.push({ code: 'missing_parameter', at: name });
   return value;
 }
 
@@ -53,8 +57,8 @@ export function checkLang(form: Form, problems: Problem[]): void {
 
 const NOTHING: JsonObject = new Map();
 
-/** `param` as one JSON object (D2); an empty one where it is left out (D15). */
-export function parseParam(text: string | undefined, problems: Problem[]): JsonObject {
+/** `param` as one JSON object (D2), an empty one where it is left out (D15); null after adding the problem why it is none. */
+export function parseParam(text: string | undefined, problems: Problem[]): JsonObject | null {
   if (text === undefined || text === '') return NOTHING;
   const parsed = parseJson(text);
   if ('value' in parsed) {
@@ -64,7 +68,7 @@ export function parseParam(text: string | undefined, problems: Problem[]): JsonO
     problems.push({ code: 'param_repeated_key', at: shown(parsed.key ?? ''), limit: parsed.position });
   } else if (parsed.fault === 'too_deep') problems.push({ code: 'param_too_deep', at: 'param', limit: MAX_DEPTH });
   else problems.push({ code: 'param_not_json', at: 'param', limit: parsed.position });
-  return NOTHING;
+  return null;
 }
 
 /** What was sent, cut to a length that a message can show. */

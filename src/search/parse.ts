@@ -76,8 +76,10 @@ function parseGroup(
     if (tables?.has(id)) continue;
     const name = names.get(id);
     const at = place + id;
-    if (name === undefined) problems.push({ code: 'unknown_field', at });
-    else if (name.field.search === 'hidden') problems.push({ code: 'field_not_searchable', at });
+    if (name === undefined) {
+      // An object can only be meant for a table; tables hold none themselves.
+      problems.push({ code: tables !== null && value instanceof Map ? 'unknown_table_code' : 'unknown_field', at });
+    } else if (name.field.search === 'hidden') problems.push({ code: 'field_not_searchable', at });
     else if (typeof value !== 'string') problems.push({ code: 'condition_not_string', at });
     else {
       sent.set(id, value);

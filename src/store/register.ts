@@ -61,16 +61,19 @@ export interface Loaded {
   readonly updated: number;
 }
 
-/** Loads records in batches; each batch is durable when put resolves. */
+/** Loads records in batches: one batch is being written while the next is made. */
 export interface Loader {
   /** Records of the source that an interrupted load of it has already taken. */
   readonly position: number;
-  /** `position` is how many records of the source, refused ones included, are then done with. */
+  /**
+   * `position` is how many records of the source, refused ones included, are then done with. Gives what became durable
+   * since the last call: this batch, or the one before.
+   */
   put(records: readonly LoadRecord[], position: number): Promise<Loaded>;
-  /** Makes everything loaded visible and searchable. */
-  finish(progress: Progress): Promise<void>;
+  /** Makes everything loaded visible and searchable; gives what became durable since the last put. */
+  finish(progress: Progress): Promise<Loaded>;
   /** Stops without losing what was put; a load of the same source goes on from there. */
-  stop(): Promise<void>;
+  stop(): Promise<Loaded>;
 }
 
 /** A derived thing that disagrees with the values, or the database with itself. */

@@ -177,7 +177,7 @@ function copier(db: Connection, old: RecordTable, table: RecordTable, lossy: boo
       if (rows.from < 0) continue;
       const derived: Derived[] = [];
       for (const values of old.rows(rows.from, record.seq)) derived.push(rows.derive(rows.adopt(values), context));
-      if (derived.length > 0) table.putRows(index, record.seq, derived);
+      if (derived.length > 0) table.putRows(index, record.seq, derived, true);
     }
   };
 }

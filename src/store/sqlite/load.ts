@@ -1,16 +1,22 @@
 // Loads records in batches: into an empty app through a new generation whose indexes are made last, else record by record.
+import { dirname } from 'node:path';
 import type { Field } from '../../app/app.ts';
-import type { Values } from '../../envelope/record.ts';
 import { autoNumberCount, formatAutoNumber } from '../../fields/auto-number.ts';
-import { layoutOf } from '../../sql/layout.ts';
+import type { RenderContext } from '../../fields/field-type.ts';
+import { typeOf } from '../../fields/field-types.ts';
+import { type Layout, layoutOf } from '../../sql/layout.ts';
 import { quote } from '../../sql/sql.ts';
 import { type Loaded, type Loader, type LoadRecord, Mistake } from '../register.ts';
 import type { RegisteredApp } from '../store.ts';
-import { beginBuild, currentNames, finishBuild, notePosition, pendingBuild, takeOver } from './build.ts';
+import { beginBuild, currentNames, finishBuild, pendingBuild, takeOver } from './build.ts';
 import { catalogReader } from './catalog.ts';
 import { now } from './clock.ts';
 import type { Connection } from './connection.ts';
+import { startLoadThread } from './load-client.ts';
+import { type DerivedRecord, packRecords, putDerived, saveCounters } from './put.ts';
 import { deriver, type RecordTable, recordTable } from './record-table.ts';
+
+const NOTHING: Loaded = { inserted: 0, updated: 0 };
 
 /** A loader for an app; takes up an interrupted load of the same source. */
 export function openLoader(db: Connection, appCode: string, userId: string, fingerprint: string): Loader {
@@ -38,41 +44,42 @@ function isEmpty(db: Connection, { app, id, generation }: RegisteredApp): boolea
   return db.prepare(`select 1 from ${quote(form.name)} limit 1`).get() === undefined;
 }
 
-/** Into an empty app: nothing is visible before finish, and no index slows the loading down. */
+/** Into an empty app: a thread writes while the next batch is derived, and nothing is visible before finish. */
 function freshLoader(db: Connection, registered: RegisteredApp, userId: string, fingerprint: string): Loader {
   const pending = pendingBuild(db, registered.id);
   if (pending !== null) takeOver(db, registered.id);
   const source = db.prepare('select source from apps where id = ?').pluck().get(registered.id) as string;
   const build = pending ?? beginBuild(db, registered, registered.app, fingerprint, 'import');
-  const table = recordTable(db, layoutOf(registered.app, registered.id, build.generation));
-  // The pair index takes more at once than it does between small updates, and merges at the end.
-  for (const { pairs } of [table.layout.form, ...table.layout.tables]) {
-    if (pairs === null) continue;
-    db.exec(`insert into ${quote(pairs)} (${quote(pairs)}, rank) values ('hashsize', 16777216)`);
-    db.exec(`insert into ${quote(pairs)} (${quote(pairs)}, rank) values ('automerge', 8)`);
+  const layout = layoutOf(registered.app, registered.id, build.generation);
+  const deriving = recordDeriver(db, registered, layout, userId);
+  const writer = startLoadThread({ dataDir: dirname(db.name), appId: registered.id, generation: build.generation });
+  let writing: Promise<Loaded> = Promise.resolve(NOTHING);
+  function* derivedOf(records: readonly LoadRecord[], at: string) {
+    for (const record of records) yield deriving.derive(record, at);
   }
-  const putter = recordPutter(db, registered, table, userId);
+
   return {
     position: build.position,
     async put(records, position) {
-      return db
-        .transaction(() => {
-          const loaded = putter.put(records);
-          putter.saveCounters();
-          notePosition(db, registered.id, position);
-          return loaded;
-        })
-        .immediate();
+      const at = now();
+      const batch = packRecords(derivedOf(records, at));
+      const before = await writing;
+      writing = writer.write({ batch, position, counters: deriving.changedCounters() });
+      // Whoever waits for it next gets the error.
+      writing.catch(() => {});
+      return before;
     },
     async finish(progress) {
-      for (const { pairs } of [table.layout.form, ...table.layout.tables]) {
-        if (pairs === null) continue;
-        db.exec(`insert into ${quote(pairs)} (${quote(pairs)}, rank) values ('hashsize', 1048576)`);
-        db.exec(`insert into ${quote(pairs)} (${quote(pairs)}, rank) values ('automerge', 4)`);
-      }
+      const last = await writing;
+      await writer.close();
       await finishBuild(db, registered, { ...build, source }, progress);
+      return last;
     },
-    async stop() {},
+    async stop() {
+      const last = await writing;
+      await writer.close();
+      return last;
+    },
   };
 }
 
@@ -111,8 +118,9 @@ function steadyLoader(db: Connection, appCode: string, userId: string, fingerpri
     },
     async finish() {
       db.prepare('delete from imports where app_id = ? and fingerprint = ?').run(registered.id, fingerprint);
+      return NOTHING;
     },
-    async stop() {},
+    stop: async () => NOTHING,
   };
 }
 
@@ -122,85 +130,72 @@ interface RecordPutter {
 }
 
 function recordPutter(db: Connection, registered: RegisteredApp, table: RecordTable, userId: string): RecordPutter {
-  const { app, id: appId } = registered;
-  const fields = table.layout.form.columns.map(({ field }) => field);
-  const positions = new Map(fields.map((field, position) => [field.id, position]));
-  const keyPosition = positions.get(app.primaryKey.id) as number;
-  const defaults = fields.map((field) => field.default);
-  const numbered = app.fields.flatMap((field, position) => (field.type === 'auto_number' ? [{ field, position }] : []));
-  const counters = counterTable(db, appId);
-  const context = currentNames(db);
-  const derive = deriver(table.layout, null);
-  const tables = table.layout.tables.map((rows, index) => ({ code: rows.table.code, derive: deriver(table.layout, index) }));
-  const system = app.fields.length;
-
-  const putRows = (record: LoadRecord, seq: number) => {
-    for (let index = 0; index < tables.length; index++) {
-      const { code, derive: deriveRow } = tables[index] as (typeof tables)[number];
-      const rows = record.tables.get(code);
-      if (rows !== undefined) {
-        table.putRows(
-          index,
-          seq,
-          rows.map((values) => deriveRow(values, context)),
-        );
-      }
-    }
-  };
-
-  const insert = (record: LoadRecord, at: string): boolean => {
-    const values = [...defaults];
-    for (const [id, value] of record.values) values[positions.get(id) as number] = value;
-    values[keyPosition] = record.primaryKey ?? String(counters.take(PRIMARY_KEY));
-    if (record.primaryKey !== null && /^[1-9]\d{0,14}$/.test(record.primaryKey)) {
-      counters.passed(PRIMARY_KEY, Number(record.primaryKey));
-    }
-    for (const { field, position } of numbered) number(field, position, values, at, counters);
-    values[system] = userId;
-    values[system + 1] = at;
-    values[system + 2] = userId;
-    values[system + 3] = at;
-    try {
-      const seq = table.insert(derive(values, context), 1);
-      if (tables.length > 0) putRows(record, seq);
-      return true;
-    } catch (error) {
-      // The primary key is there already.
-      if ((error as { code?: string }).code === 'SQLITE_CONSTRAINT_UNIQUE') return false;
-      throw error;
-    }
-  };
-
-  const update = (record: LoadRecord, at: string) => {
-    const stored = table.find(record.primaryKey as string);
-    if (stored === null) throw new Error(`record ${record.primaryKey} cannot be put in`);
-    const values = [...stored.values];
-    for (const [id, value] of record.values) values[positions.get(id) as number] = value;
-    values[keyPosition] = stored.values[keyPosition] as string;
-    values[system + 2] = userId;
-    values[system + 3] = at;
-    const before = new Map<string, readonly Values[]>();
-    for (let index = 0; index < tables.length; index++) {
-      const { code } = tables[index] as (typeof tables)[number];
-      if (record.tables.has(code)) before.set(code, table.rows(index, stored.seq));
-    }
-    table.keepVersion(stored, userId, at, before);
-    table.update(stored, values, stored.revision + 1, context);
-    putRows(record, stored.seq);
-  };
-
+  const deriving = recordDeriver(db, registered, table.layout, userId);
   return {
     put(records) {
       const at = now();
       let inserted = 0;
-      for (const record of records) {
-        if (insert(record, at)) inserted++;
-        else update(record, at);
-      }
+      for (const record of records) if (putDerived(table, deriving.derive(record, at), deriving.context)) inserted++;
       return { inserted, updated: records.length - inserted };
     },
-    saveCounters: () => counters.save(),
+    saveCounters: () => saveCounters(db, registered.id, deriving.changedCounters()),
   };
+}
+
+interface RecordDeriver {
+  readonly context: RenderContext;
+  derive(record: LoadRecord, at: string): DerivedRecord;
+  /** Counters that changed since they were last asked for: name → next number. */
+  changedCounters(): ReadonlyMap<string, number>;
+}
+
+/** From records of a source to what is written for them: defaults, numbers and system fields filled in. */
+function recordDeriver(db: Connection, registered: RegisteredApp, layout: Layout, userId: string): RecordDeriver {
+  const { app, id: appId } = registered;
+  const fields = layout.form.columns.map(({ field }) => field);
+  const positions = new Map(fields.map((field, position) => [field.id, position]));
+  const keyPosition = positions.get(app.primaryKey.id) as number;
+  const defaults = fields.map((field) => field.default);
+  const numbered = app.fields.flatMap((field, position) => (isNumbered(field) ? [{ field, position }] : []));
+  const counters = counterTable(db, appId);
+  const context = currentNames(db);
+  const derive = deriver(layout, null);
+  const tables = layout.tables.map((rows, index) => ({ code: rows.table.code, derive: deriver(layout, index) }));
+  const system = app.fields.length;
+
+  return {
+    context,
+    derive(record, at) {
+      const values = [...defaults];
+      const given: number[] = [];
+      for (const [id, value] of record.values) {
+        const position = positions.get(id) as number;
+        values[position] = value;
+        if (position !== keyPosition) given.push(position);
+      }
+      values[keyPosition] = record.primaryKey ?? String(counters.take(PRIMARY_KEY));
+      if (record.primaryKey !== null && WHOLE.test(record.primaryKey)) {
+        counters.passed(PRIMARY_KEY, Number(record.primaryKey));
+      }
+      for (const { field, position } of numbered) number(field, position, values, at, counters);
+      values[system] = userId;
+      values[system + 1] = at;
+      values[system + 2] = userId;
+      values[system + 3] = at;
+      const rows = tables.map(({ code, derive: deriveRow }) => {
+        return record.tables.get(code)?.map((row) => deriveRow(row, context)) ?? null;
+      });
+      return { record: derive(values, context), rows, primaryKey: values[keyPosition], given };
+    },
+    changedCounters: () => counters.changed(),
+  };
+}
+
+/** Primary keys that the counter of primary keys has to pass. */
+const WHOLE = /^[1-9]\d{0,14}$/;
+
+function isNumbered(field: Field): boolean {
+  return typeOf(field).filledBy === 'server';
 }
 
 /** Gives an auto number where the record brings none; counts on behind one that it brings. */
@@ -219,27 +214,40 @@ const PRIMARY_KEY = '';
 interface Counters {
   take(name: string): number;
   passed(name: string, count: number): void;
-  save(): void;
+  /** What changed since the last call; it is for the caller to save. */
+  changed(): ReadonlyMap<string, number>;
 }
 
-/** The next numbers of an app: read when first asked for, kept until saved in the same transaction. */
+/** The next numbers of an app: read when first asked for, then counted here. */
 function counterTable(db: Connection, appId: number): Counters {
   const read = db.prepare('select next from counters where app_id = ? and name = ?').pluck();
-  const write = db.prepare('insert or replace into counters (app_id, name, next) values (?, ?, ?)');
-  const changed = new Map<string, number>();
-  const next = (name: string) => changed.get(name) ?? (read.get(appId, name) as number | undefined) ?? 1;
+  const known = new Map<string, number>();
+  let changed = new Map<string, number>();
+  const next = (name: string) => {
+    let count = known.get(name);
+    if (count === undefined) {
+      count = (read.get(appId, name) as number | undefined) ?? 1;
+      known.set(name, count);
+    }
+    return count;
+  };
+  const set = (name: string, count: number) => {
+    known.set(name, count);
+    changed.set(name, count);
+  };
   return {
     take(name) {
       const count = next(name);
-      changed.set(name, count + 1);
+      set(name, count + 1);
       return count;
     },
     passed(name, count) {
-      if (count >= next(name)) changed.set(name, count + 1);
+      if (count >= next(name)) set(name, count + 1);
     },
-    save() {
-      for (const [name, count] of changed) write.run(appId, name, count);
-      changed.clear();
+    changed() {
+      const result = changed;
+      changed = new Map();
+      return result;
     },
   };
 }

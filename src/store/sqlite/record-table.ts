@@ -57,8 +57,8 @@ export interface RecordTable {
   update(stored: StoredRecord, values: Values, revision: number, context: RenderContext): void;
   remove(seq: number): void;
   rows(table: number, seq: number): readonly Values[];
-  /** Puts rows in the place of a record's rows. */
-  putRows(table: number, seq: number, rows: readonly Derived[]): void;
+  /** Puts rows in the place of a record's rows; `fresh` where the record has just been put in and has none. */
+  putRows(table: number, seq: number, rows: readonly Derived[], fresh?: boolean): void;
   /** Keeps a version of a record (D29). */
   keepVersion(stored: StoredRecord, userId: string, at: string, tables?: ReadonlyMap<string, readonly Values[]>): void;
 }
@@ -92,6 +92,7 @@ export function recordTable(db: Connection, layout: Layout): RecordTable {
   const dropTokens = (table: TableLayout, id: number) => {
     if (table.pairs !== null) statement(`delete from ${quote(table.pairs)} where rowid = ?`).run(id);
   };
+  const insertRow = layout.tables.map((table) => insertText(table, ['pms_record', 'pms_row', 'pms_answer']));
   const removeRows = (index: number, seq: number) => {
     const table = layout.tables[index] as TableLayout;
     if (table.pairs !== null) {
@@ -151,10 +152,10 @@ export function recordTable(db: Connection, layout: Layout): RecordTable {
       const rows = statement(`select ${names} from ${quote(table.name)} where pms_record = ? order by pms_row`);
       return (rows.raw().all(seq) as unknown[][]).map(valuesOf);
     },
-    putRows(index, seq, rows) {
+    putRows(index, seq, rows, fresh = false) {
       const table = layout.tables[index] as TableLayout;
-      removeRows(index, seq);
-      const put = statement(insertText(table, ['pms_record', 'pms_row', 'pms_answer']));
+      if (!fresh) removeRows(index, seq);
+      const put = statement(insertRow[index] as string);
       for (let row = 0; row < rows.length; row++) {
         const { answer, columns: values, tokens } = rows[row] as Derived;
         const { lastInsertRowid } = put.run(seq, row + 1, answer, ...values);

@@ -1,5 +1,5 @@
 // The store on SQLite: short searches at once on this thread, long ones in the reader thread, updates in the writer thread.
-import { Worker } from 'node:worker_threads';
+import type { Worker } from 'node:worker_threads';
 import type { Search } from '../../search/condition.ts';
 import { type Layout, layoutOf } from '../../sql/layout.ts';
 import { type AppKey, type Found, type RegisteredApp, type Store, Unavailable, type Updated } from '../store.ts';
@@ -9,6 +9,7 @@ import { connect, isUnavailable } from './connection.ts';
 import type { ReaderReply, ReaderRequest } from './reader-thread.ts';
 import { migrate } from './schema.ts';
 import { searcherOn } from './searcher.ts';
+import { startThread } from './thread.ts';
 import type { JobResult, UpdateJob } from './writer.ts';
 import type { WriterReply, WriterRequest } from './writer-thread.ts';
 
@@ -111,12 +112,6 @@ function guard<T>(read: () => T): T {
   } catch (error) {
     throw isUnavailable(error) ? new Unavailable('the database cannot be read now', { cause: error }) : error;
   }
-}
-
-/** A sibling module as a thread, from the sources or from the build. */
-function startThread(name: string, workerData: unknown): Worker {
-  const extension = import.meta.url.endsWith('.ts') ? 'ts' : 'js';
-  return new Worker(new URL(`./${name}.${extension}`, import.meta.url), { workerData });
 }
 
 interface Waiting {

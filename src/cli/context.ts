@@ -1,0 +1,84 @@
+// What a command has to do with the world: the environment, where it prints, how it ends.
+import type { Command } from 'commander';
+import { readConfig } from '../config/config.ts';
+import type { Environment } from '../config/env.ts';
+import { Mistake, type Register } from '../store/register.ts';
+import { isUnavailable } from '../store/sqlite/connection.ts';
+import { openSqliteRegister } from '../store/sqlite/sqlite-register.ts';
+import { Unavailable } from '../store/store.ts';
+import { type ProgressBar, startProgress } from './progress.ts';
+
+export interface Context {
+  readonly environment: Environment;
+  /** Data, on standard output. */
+  print(text: string): void;
+  printJson(value: unknown): void;
+  /** A line said beside the data, on standard error. */
+  note(line: string): void;
+  /** Shows how far long work is, on standard error; `unit` is what is counted. */
+  startProgress(unit: string): ProgressBar;
+  /** The command has said what is wrong; it ends with exit code 1. */
+  fail(): void;
+}
+
+export interface CommandContext extends Context {
+  readonly exitCode: 0 | 1;
+}
+
+/** A context on the process's own streams. */
+export function processContext(environment: Environment): CommandContext {
+  let exitCode: 0 | 1 = 0;
+  for (const stream of [process.stdout, process.stderr]) {
+    stream.on('error', (error: NodeJS.ErrnoException) => {
+      // Whoever read the output has seen enough, as `head` does.
+      if (error.code !== 'EPIPE') throw error;
+    });
+  }
+  const print = (text: string) => void process.stdout.write(text);
+  return {
+    environment,
+    print,
+    printJson: (value) => print(`${JSON.stringify(value, null, 2)}\n`),
+    note: (line) => void process.stderr.write(`${line}\n`),
+    startProgress: (unit) => startProgress(process.stderr, unit),
+    fail() {
+      exitCode = 1;
+    },
+    get exitCode() {
+      return exitCode;
+    },
+  };
+}
+
+/** Opens the register that a command is about, does the work, closes it. */
+export async function withRegister<T>(
+  context: Context,
+  command: Command,
+  work: (register: Register) => Promise<T>,
+): Promise<T> {
+  const { dataDir } = readConfig(['dataDir'], command.optsWithGlobals(), context.environment);
+  const register = opening(dataDir, () => openSqliteRegister({ dataDir }));
+  try {
+    return await work(register);
+  } finally {
+    await register.close();
+  }
+}
+
+/** Opens something in a data folder; whatever stops that is told in one line. */
+export function opening<T>(dataDir: string, open: () => T): T {
+  try {
+    return open();
+  } catch (error) {
+    throw new Mistake(`cannot open the data folder ${dataDir}: ${(error as Error).message}`);
+  }
+}
+
+/** Why work could not be done, where that lies outside of the program: in what was asked for, in a file, in the database's state. */
+export function reasonOf(error: unknown): string | null {
+  if (error instanceof Mistake) return error.message;
+  if (error instanceof Unavailable) return `${error.message}: ${(error.cause as Error | undefined)?.message ?? ''}`;
+  if (isUnavailable(error)) return `the database cannot be used now: ${(error as Error).message}`;
+  const { code, syscall, message } = error as NodeJS.ErrnoException;
+  return code !== undefined && syscall !== undefined ? message : null;
+}

@@ -1,0 +1,27 @@
+// Ends a server without cutting off the requests that are in flight.
+import type { Server, ServerResponse } from 'node:http';
+
+/** Watches a server; what it gives stops accepting and resolves when all requests in flight are answered. */
+export function gracefulEnd(server: Server): () => Promise<void> {
+  const inFlight = new Set<ServerResponse>();
+  let isEnding = false;
+  const close = (response: ServerResponse) => {
+    if (!response.headersSent) response.setHeader('Connection', 'close');
+  };
+  server.prependListener('request', (_, response) => {
+    inFlight.add(response);
+    if (isEnding) close(response);
+    response.once('close', () => {
+      inFlight.delete(response);
+      // An answer whose header had gone out could not say that the connection ends with it.
+      if (isEnding) setImmediate(() => server.closeIdleConnections());
+    });
+  });
+  return () =>
+    new Promise((resolve) => {
+      isEnding = true;
+      for (const response of inFlight) close(response);
+      server.close(() => resolve());
+      server.closeIdleConnections();
+    });
+}

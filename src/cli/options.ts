@@ -1,0 +1,31 @@
+// Options and arguments that several commands have.
+import { Argument, Command, InvalidArgumentError, Option } from 'commander';
+import { ENCODINGS } from '../operations/read-text.ts';
+
+/** A command with its description and an example of its use. */
+export function describeCommand(name: string, description: string, ...examples: readonly string[]): Command {
+  const lines = examples.map((example) => `\n  ${example}`).join('');
+  return new Command(name)
+    .description(description)
+    .addHelpText('after', `\nExample${examples.length > 1 ? 's' : ''}:${lines}`);
+}
+
+export const jsonOption = () => new Option('--json', 'print JSON');
+
+export const langOption = () =>
+  new Option('--lang <language>', "language of the user's messages").choices(['ja', 'en', 'zh']);
+
+export const encodingOption = () =>
+  new Option('--encoding <name>', 'encoding of the file; found out where it is left out').choices(ENCODINGS);
+
+export const appArgument = () => new Argument('<code>', 'app code');
+
+/** Letters, digits and `_ . @ -`, 1 to 64 of them. */
+export function userArgument(): Argument {
+  return new Argument('<user>', 'user ID: letters, digits and _ . @ -, up to 64').argParser((id: string) => {
+    if (!/^[A-Za-z0-9_.@-]{1,64}$/.test(id)) {
+      throw new InvalidArgumentError('A user ID is 1 to 64 letters, digits, _ . @ and -.');
+    }
+    return id;
+  });
+}

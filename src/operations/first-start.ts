@@ -1,0 +1,77 @@
+// The first start in a data folder: an example app with records, two users, a key of each.
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, renameSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import type { User } from '../auth/caller.ts';
+import type { Register } from '../store/register.ts';
+import { importRecords } from './import-records.ts';
+import { issueKey } from './issue-key.ts';
+import { readDefinition } from './read-definition.ts';
+
+export const EXAMPLE_APP = 'ORDERS';
+
+const ADMINISTRATOR: User = { id: 'admin', name: '管理者', lang: 'ja' };
+const ORDINARY: User = { id: 'yamada', name: '山田太郎', lang: 'ja' };
+
+/** What a first start made. The keys are kept nowhere. */
+export interface FirstStart {
+  readonly records: number;
+  readonly administrator: User & { readonly key: string };
+  readonly ordinary: User & { readonly key: string };
+}
+
+/**
+ * Makes the register with the example in a data folder that has none; the folder too, where there is none.
+ * It comes to be there as a whole or, where this is interrupted, not at all: its keys could not be shown later.
+ */
+export async function makeExample(dataDir: string, open: (dataDir: string) => Register): Promise<FirstStart> {
+  mkdirSync(dataDir, { recursive: true, mode: 0o700 });
+  const workplace = mkdtempSync(join(dataDir, 'first-start-'));
+  try {
+    const register = open(workplace);
+    const made = await fill(register).finally(() => register.close());
+    for (const name of readdirSync(workplace)) renameSync(join(workplace, name), join(dataDir, name));
+    return made;
+  } finally {
+    rmSync(workplace, { recursive: true, force: true });
+  }
+}
+
+async function fill(register: Register): Promise<FirstStart> {
+  const definition = exampleFile('orders.yaml');
+  const read = readDefinition(definition, readFileSync(definition, 'utf8'));
+  if ('problems' in read) throw new Error(read.problems.join('\n'));
+  const progress = () => {};
+  await register.apply(read.app, read.source, { allowDataLoss: false, dryRun: false, progress });
+  await register.addUser(ADMINISTRATOR);
+  await register.addUser(ORDINARY);
+  await register.grant(EXAMPLE_APP, ADMINISTRATOR.id, { update: true, edit: true, admin: true });
+  await register.grant(EXAMPLE_APP, ORDINARY.id, { update: true, edit: false, admin: false });
+  await register.setWebApi(true);
+  const { good, bad } = await importRecords(register, {
+    ...{
+      appCode: EXAMPLE_APP,
+      file: exampleFile('orders.csv'),
+      map: new Map(),
+      dryRun: false,
+      userId: ADMINISTRATOR.id,
+    },
+    ...{ signal: new AbortController().signal, progress, onIndexing: progress },
+  });
+  if (bad > 0) throw new Error(`${bad} of the example's records are bad`);
+  return {
+    records: good,
+    administrator: await withKey(register, ADMINISTRATOR),
+    ordinary: await withKey(register, ORDINARY),
+  };
+}
+
+async function withKey(register: Register, user: User): Promise<User & { readonly key: string }> {
+  const { key } = await issueKey(register, EXAMPLE_APP, user.id, null);
+  return { ...user, key };
+}
+
+/** A file of the package's examples, wherever the package is installed. */
+function exampleFile(name: string): string {
+  return fileURLToPath(new URL(`../../examples/${name}`, import.meta.url));
+}

@@ -1,0 +1,212 @@
+// Puts the records of a CSV file into an app: good ones in batches, bad ones into a file with the reasons.
+import { createHash } from 'node:crypto';
+import { open, stat } from 'node:fs/promises';
+import { type Loader, type LoadRecord, Mistake, type Progress, type Register } from '../store/register.ts';
+import type { Catalog, RegisteredApp } from '../store/store.ts';
+import { type Columns, matchColumns } from './csv-columns.ts';
+import { emptyRecord, type ReusableRecord, recordReader } from './csv-records.ts';
+import { type ErrorsFile, errorsPath, openErrorsFile } from './errors-file.ts';
+import { type CsvLine, readCsv } from './read-csv.ts';
+import { detectEncoding, type Encoding } from './read-text.ts';
+
+export interface ImportOptions {
+  readonly appCode: string;
+  readonly file: string;
+  /** Column → field ID; '' leaves the column out. */
+  readonly map: ReadonlyMap<string, string>;
+  /** Nothing is written but the file of bad rows. */
+  readonly dryRun: boolean;
+  /** Found out where it is left out. */
+  readonly encoding?: Encoding;
+  /** Who puts the records in; left out, the first administrator of the app, else nobody. */
+  readonly userId?: string;
+  /** Ends the import after the batch it is at; it can be gone on with. */
+  readonly signal: AbortSignal;
+  readonly progress: Progress;
+  /** All records are in; what follows reports to `progress` too. */
+  readonly onIndexing: () => void;
+}
+
+export interface ImportReport {
+  readonly app: string;
+  readonly file: string;
+  readonly encoding: Encoding;
+  readonly dryRun: boolean;
+  readonly inserted: number;
+  readonly updated: number;
+  readonly good: number;
+  readonly bad: number;
+  readonly errorsFile: string | null;
+  /** Records that an interrupted import of the file had taken before. */
+  readonly resumedAt: number;
+  readonly stopped: boolean;
+  readonly seconds: number;
+  readonly recordsPerSecond: number;
+  readonly notes: readonly string[];
+}
+
+/** Records put in at a time. */
+const BATCH = 2_000;
+
+/** Imports a file; throws a Mistake before anything is written where the file as a whole cannot be imported. */
+export async function importRecords(register: Register, options: ImportOptions): Promise<ImportReport> {
+  const started = performance.now();
+  const { appCode, file, dryRun } = options;
+  const catalog = register.catalog();
+  const registered = catalog.apps.get(appCode);
+  if (registered === undefined) throw new Mistake(`there is no app ${appCode}`);
+  const userId = importingUser(catalog, registered, options.userId);
+  const encoding = await detectEncoding(file, options.encoding);
+  const pieces = readCsv(file, encoding);
+  try {
+    const { header, columns, first } = await readHeader(pieces, registered, options);
+    const loader = dryRun ? null : await register.load(appCode, userId, await fingerprint(options));
+    const resumedAt = loader?.position ?? 0;
+    const errors = openErrorsFile(errorsPath(file), header, resumedAt > 0);
+    const { size } = await stat(file);
+    const loaded = await loadAll(pieces, first, { registered, columns, loader, errors, size, options });
+    const seconds = (performance.now() - started) / 1000;
+    return {
+      ...{ app: appCode, file, encoding, dryRun, ...loaded, errorsFile: errors.path, resumedAt },
+      seconds: Math.round(seconds * 1000) / 1000,
+      recordsPerSecond: Math.round((loaded.good + loaded.bad) / seconds),
+      notes: columns.notes,
+    };
+  } finally {
+    await pieces.return(undefined);
+  }
+}
+
+interface Loading {
+  readonly registered: RegisteredApp;
+  readonly columns: Columns;
+  /** Null for a dry run. */
+  readonly loader: Loader | null;
+  readonly errors: ErrorsFile;
+  /** Bytes of the file. */
+  readonly size: number;
+  readonly options: ImportOptions;
+}
+
+type Pieces = ReturnType<typeof readCsv>;
+
+/** Loads what follows the header, and ends the loading whichever way it goes. */
+async function loadAll(pieces: Pieces, first: readonly CsvLine[], loading: Loading) {
+  const { loader, errors, options } = loading;
+  try {
+    const counts = await loadPieces(pieces, first, loading);
+    if (counts.stopped) await loader?.stop();
+    else {
+      options.onIndexing();
+      await loader?.finish(options.progress);
+    }
+    return counts;
+  } catch (error) {
+    await loader?.stop();
+    throw error;
+  } finally {
+    errors.close();
+  }
+}
+
+async function loadPieces(pieces: Pieces, first: readonly CsvLine[], loading: Loading) {
+  const { columns, loader, errors, size, options } = loading;
+  const reader = recordReader(loading.registered.app, columns);
+  const skipped = loader?.position ?? 0;
+  const counts = { stopped: false, inserted: 0, updated: 0, good: 0, bad: 0 };
+  const pool: ReusableRecord[] = [];
+  let batch: LoadRecord[] = [];
+  /** Records of the file that are done with once the batch is in. */
+  let position = 0;
+  let record: CsvLine[] = [];
+
+  const take = () => {
+    if (record.length === 0) return;
+    position++;
+    if (position <= skipped) return;
+    const filled = pool[batch.length] ?? emptyRecord();
+    pool[batch.length] = filled;
+    const reasons = reader.fill(filled, record);
+    if (reasons === null) batch.push(filled);
+    else {
+      counts.bad++;
+      errors.write(record, reasons);
+    }
+  };
+  const flush = async () => {
+    if (batch.length > 0 || position > skipped) {
+      const loaded = await loader?.put(batch, position);
+      counts.inserted += loaded?.inserted ?? 0;
+      counts.updated += loaded?.updated ?? 0;
+    }
+    counts.good += batch.length;
+    batch = [];
+  };
+  const takeLines = async (lines: readonly CsvLine[]) => {
+    for (const line of lines) {
+      if (reader.isBlank(line)) continue;
+      if (record.length > 0 && reader.continues(record[0] as CsvLine, line)) {
+        record.push(line);
+        continue;
+      }
+      take();
+      record = [line];
+      if (batch.length === BATCH) {
+        await flush();
+        if (options.signal.aborted) break;
+      }
+    }
+  };
+
+  await takeLines(first);
+  for await (const { lines, bytes } of pieces) {
+    await takeLines(lines);
+    if (options.signal.aborted) {
+      await flush();
+      return { ...counts, stopped: true };
+    }
+    options.progress(position, bytes > 0 ? Math.max(position, Math.round((position * size) / bytes)) : 0);
+  }
+  take();
+  await flush();
+  return counts;
+}
+
+async function readHeader(pieces: Pieces, { app }: RegisteredApp, { file, map }: ImportOptions) {
+  // Not for await, which would end the generator.
+  for (let piece = await pieces.next(); !piece.done; piece = await pieces.next()) {
+    const [header, ...first] = piece.value.lines;
+    if (header === undefined) continue;
+    if (header.fault !== undefined) throw new Mistake(`${file}: the header row: ${header.fault}`);
+    const columns = matchColumns(app, header.cells, map);
+    if ('problems' in columns)
+      throw new Mistake(`${file} cannot be imported into ${app.code}:\n${columns.problems.join('\n')}`);
+    return { header: header.cells, columns, first };
+  }
+  throw new Mistake(`${file} has no header row`);
+}
+
+function importingUser(catalog: Catalog, { access }: RegisteredApp, asked: string | undefined): string {
+  if (asked === undefined) return access.rights.entries().find(([, { admin }]) => admin)?.[0] ?? '';
+  if (!catalog.users.has(asked)) throw new Mistake(`there is no user ${asked}`);
+  return asked;
+}
+
+/** Bytes at both ends of a file that its fingerprint looks at. */
+const ENDS = 64 * 1024;
+
+/** Names a file and how it is read, so that an interrupted import of it can be gone on with. */
+async function fingerprint({ file, map, appCode, encoding }: ImportOptions): Promise<string> {
+  const handle = await open(file);
+  try {
+    const { size } = await handle.stat();
+    const hash = createHash('sha256').update(JSON.stringify([appCode, size, [...map].sort(), encoding ?? '']));
+    for (const start of [0, Math.max(0, size - ENDS)]) {
+      const { buffer, bytesRead } = await handle.read(Buffer.alloc(ENDS), 0, ENDS, start);
+      hash.update(buffer.subarray(0, bytesRead));
+    }
+    return hash.digest('hex');
+  } finally {
+    await handle.close();
+  }
+}
