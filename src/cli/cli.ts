@@ -35,7 +35,9 @@ export async function runCommandLine(args: readonly string[], environment: Envir
     if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : 2;
     const isWrongUsage = error instanceof WrongSettings;
     const reason = isWrongUsage ? error.message : reasonOf(error);
-    context.note(`daicho: ${reason?.replaceAll("\n", "\ndaicho: ") ?? `failed, which should not happen:\n${(error as Error).stack ?? error}`}`);
+    context.note(
+      `daicho: ${reason?.replaceAll('\n', '\ndaicho: ') ?? `failed, which should not happen:\n${(error as Error).stack ?? error}`}`,
+    );
     return isWrongUsage ? 2 : 1;
   }
 }

@@ -45,10 +45,12 @@ async function run(context: Context, config: Config, log: Log): Promise<void> {
   const end = gracefulEnd(server);
   try {
     const address = addressOf(config.host, await listen(server, config), config.basePath);
+    // Before it is said that the server is there: whoever reads that may send the signal.
+    const toEnd = firstSignal();
     log.info('listening', () => ({ address, dataDir }));
     context.print(welcome(address, dataDir, first));
     resume(store, log);
-    const signal = await firstSignal();
+    const signal = await toEnd;
     log.info('stopping', () => ({ signal }));
     await end();
   } finally {

@@ -17,7 +17,9 @@ export const autoNumber: FieldType = {
 export function naturalOrder(value: string): string {
   return value.replace(/\d+/g, (run) => {
     const digits = run.replace(/^0+/, '');
-    return String(digits.length).padStart(3, '0') + digits;
+    // A run of 999 digits or more has a second, wider count behind the first.
+    const wide = digits.length < 999 ? '' : String(digits.length).padStart(15, '0');
+    return String(Math.min(digits.length, 999)).padStart(3, '0') + wide + digits;
   });
 }
 

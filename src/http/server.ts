@@ -91,7 +91,9 @@ function readBody(request: IncomingMessage, maxBody: number): Promise<Buffer> {
     });
     request.on('end', () => resolve(more !== null ? Buffer.concat(more) : (first ?? Buffer.alloc(0))));
     request.on('error', () => reject(refuse('malformed_request')));
-    request.on('close', () => reject(refuse('malformed_request')));
+    request.on('close', () => {
+      if (!request.complete) reject(refuse('malformed_request'));
+    });
   });
 }
 

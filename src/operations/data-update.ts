@@ -23,7 +23,11 @@ export async function dataUpdate(store: Store, form: Form, call: Call): Promise<
     case 'unknown_record':
       throw refuse('unknown_record', { at: registered.app.primaryKey.id, sent: shown(change.primaryKey) });
     case 'revision_conflict':
-      throw refuse('revision_conflict', { at: 'pms_revision', sent: shown(change.revision ?? ''), limit: updated.revision });
+      throw refuse('revision_conflict', {
+        at: 'pms_revision',
+        sent: shown(change.revision ?? ''),
+        limit: updated.revision,
+      });
     case 'updated':
       return { kind: 'text', text: renderUpdated(updated.entries) };
   }

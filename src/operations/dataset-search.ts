@@ -32,7 +32,10 @@ export async function datasetSearch(store: Store, form: Form, call: Call, maxRec
     case 'too_many':
       throw refuse('too_many_records', { limit: maxRecords });
     case 'none':
-      return { kind: 'text', text: renderNoMatch(noMatchMessage(call.lang), renderEcho(app, search.conditions.sent), paged) };
+      return {
+        kind: 'text',
+        text: renderNoMatch(noMatchMessage(call.lang), renderEcho(app, search.conditions.sent), paged),
+      };
     case 'page': {
       const close = closeFound(paged ? found.next : undefined);
       return { kind: 'records', open: openFound(key), records: found.records, close };

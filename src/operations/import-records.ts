@@ -95,14 +95,13 @@ async function loadAll(pieces: Pieces, first: readonly CsvLine[], loading: Loadi
   const { loader, errors, options } = loading;
   try {
     const counts = await loadPieces(pieces, first, loading);
-    if (counts.stopped) await loader?.stop();
-    else {
-      options.onIndexing();
-      await loader?.finish(options.progress);
-    }
-    return counts;
+    if (!counts.stopped) options.onIndexing();
+    const last = counts.stopped ? await loader?.stop() : await loader?.finish(options.progress);
+    const inserted = counts.inserted + (last?.inserted ?? 0);
+    return { ...counts, inserted, updated: counts.updated + (last?.updated ?? 0) };
   } catch (error) {
-    await loader?.stop();
+    // Where stopping fails too, it is for the same reason.
+    await loader?.stop().catch(() => {});
     throw error;
   } finally {
     errors.close();

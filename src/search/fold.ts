@@ -2,7 +2,9 @@
 
 // Kanji, Hiragana, punctuation that NFKC leaves alone, plain ASCII without capitals: text that folding does not change.
 const UNCHANGED = /^[ -@[-~\u3001-\u301d\u3041-\u3096\u3400-\u4dbf\u4e00-\u9fff\r\n\t]*$/;
-const KATAKANA = /[\u30a1-\u30f6\u30fd\u30fe]/g;
+const KATAKANA = /[\u30a1-\u30fa\u30fd\u30fe]/g;
+// These four have no Hiragana of one character.
+const VOICED = new Map([...'ヷヸヹヺ'].map((kana, index) => [kana, `${'わゐゑを'.charAt(index)}\u3099`]));
 
 /** The form in which texts that differ only in case, width or kana are equal. */
 export function fold(text: string): string {
@@ -12,5 +14,5 @@ export function fold(text: string): string {
     .toLowerCase()
     .normalize('NFKC')
     .replaceAll('ς', 'σ')
-    .replace(KATAKANA, (kana) => String.fromCharCode(kana.charCodeAt(0) - 0x60));
+    .replace(KATAKANA, (kana) => VOICED.get(kana) ?? String.fromCharCode(kana.charCodeAt(0) - 0x60));
 }

@@ -5,19 +5,22 @@ export interface Sql {
   readonly values: readonly SqlValue[];
 }
 
-export type SqlValue = string | number | null;
+export type SqlValue = string | number;
 
-/** A template of SQL: `Sql` parts go in as they are, everything else as a value. */
+/**
+ * A template of SQL: `Sql` parts go in as they are, everything else as a value. No value is a bare parameter: SQLite looks at
+ * the value of one while it plans, and then plans the statement anew for every other value, at five times its cost.
+ */
 export function sql(texts: TemplateStringsArray, ...parts: readonly (Sql | SqlValue)[]): Sql {
   let text = texts[0] ?? '';
   const values: SqlValue[] = [];
   for (let i = 0; i < parts.length; i++) {
     const part = parts[i] as Sql | SqlValue;
-    if (part !== null && typeof part === 'object') {
+    if (typeof part === 'object') {
       text += part.text;
       for (const value of part.values) values.push(value);
     } else {
-      text += '?';
+      text += typeof part === 'number' ? '(? | 0)' : `(? || '')`;
       values.push(part);
     }
     text += texts[i + 1];

@@ -34,6 +34,7 @@ import {
 } from './search-plans.ts';
 
 const RUNS = Number(process.env.PROPERTY_RUNS ?? 60);
+const APP = 'APP';
 const USERS = ['u1', 'U1', 'u2'];
 
 /** A record as the test knows it; values in the order of the form's fields, then of the system fields. */
@@ -43,21 +44,10 @@ interface Known {
   rows: (readonly (readonly string[])[])[];
 }
 
-const dataDir = mkdtempSync(join(tmpdir(), 'daicho-property-'));
-const register: Register = openSqliteRegister({ dataDir });
-const store: Store = openSqliteStore({ dataDir, cacheMiB: 16 });
-/** Loads that are visible, but still wait to drop the tables that nobody reads any more. */
-const finishing: Promise<unknown>[] = [];
-let apps = 0;
+/** Runs that are done but for tables that are dropped a second after nobody reads them any more. */
+const closing: Promise<void>[] = [];
 
-after(async () => {
-  await Promise.all(finishing);
-  await store.close();
-  await register.close();
-  rmSync(dataDir, { recursive: true });
-});
-
-for (const id of USERS) await register.addUser({ id, name: `名前 ${id}`, lang: 'ja' });
+after(() => Promise.all(closing));
 
 const scenario = fc.tuple(appPlan, alphabet).chain(([app, atoms]) =>
   fc.record({
@@ -84,39 +74,56 @@ const scenario = fc.tuple(appPlan, alphabet).chain(([app, atoms]) =>
 test('a search finds exactly what a plain filter over the values finds, whatever was updated before', async () => {
   await fc.assert(
     fc.asyncProperty(scenario, async ({ app: plan, records, copies, others, rounds, paged }) => {
-      const model = new Model(`A${++apps}`, plan, others);
-      await model.define(plan);
-      await model.putIn(
-        Array.from({ length: records.length * copies }, (_, i) => records[i % records.length] as RecordPlan),
-      );
-      for (const { steps, searches } of rounds) {
-        for (const step of steps) await model.take(step);
-        await model.learn();
-        for (const search of searches) await model.compare(search);
+      const model = new Model(plan, others);
+      try {
+        await model.define(plan);
+        await model.putIn(
+          Array.from({ length: records.length * copies }, (_, i) => records[i % records.length] as RecordPlan),
+        );
+        for (const { steps, searches } of rounds) {
+          for (const step of steps) await model.take(step);
+          await model.learn();
+          for (const search of searches) await model.compare(search);
+        }
+        await model.comparePaged(...paged);
+        await model.check();
+      } finally {
+        closing.push(model.close());
       }
-      await model.comparePaged(...paged);
-      assert.deepEqual(await register.check([model.code], () => {}), []);
     }),
-    { numRuns: RUNS, interruptAfterTimeLimit: 35_000, markInterruptAsFailure: false },
+    { numRuns: RUNS },
   );
 });
 
 /** An app in the register, and beside it what its records should be. */
 class Model {
-  readonly code: string;
+  readonly #dataDir = mkdtempSync(join(tmpdir(), 'daicho-property-'));
+  readonly #register: Register = openSqliteRegister({ dataDir: this.#dataDir });
+  readonly #store: Store = openSqliteStore({ dataDir: this.#dataDir, cacheMiB: 4 });
   readonly #others: readonly string[];
+  readonly #finishing: Promise<unknown>[] = [];
   #plan: AppPlan;
   #records: Known[] = [];
   #loads = 0;
 
-  constructor(code: string, plan: AppPlan, others: readonly string[]) {
-    this.code = code;
+  constructor(plan: AppPlan, others: readonly string[]) {
     this.#plan = plan;
     this.#others = others;
   }
 
+  async close(): Promise<void> {
+    await Promise.all(this.#finishing);
+    await this.#store.close();
+    await this.#register.close();
+    rmSync(this.#dataDir, { recursive: true });
+  }
+
+  async check(): Promise<void> {
+    assert.deepEqual(await this.#register.check([APP], () => {}), []);
+  }
+
   get #registered(): RegisteredApp {
-    return store.catalog().apps.get(this.code) as RegisteredApp;
+    return this.#store.catalog().apps.get(APP) as RegisteredApp;
   }
 
   get #fields(): readonly FieldPlan[] {
@@ -124,10 +131,13 @@ class Model {
   }
 
   async define(plan: AppPlan): Promise<void> {
-    const source = definitionOf(this.code, plan);
+    if (!this.#register.catalog().users.has('u1')) {
+      for (const id of USERS) await this.#register.addUser({ id, name: `名前 ${id}`, lang: 'ja' });
+    }
+    const source = definitionOf(APP, plan);
     const read = readDefinition('app.json', source);
     if ('problems' in read) assert.fail(read.problems.join('\n'));
-    const applied = register.apply(read.app, source, { allowDataLoss: false, dryRun: false, progress: () => {} });
+    const applied = this.#register.apply(read.app, source, { allowDataLoss: false, dryRun: false, progress: () => {} });
     await this.#visible(applied, (current) => JSON.stringify(current.app) === JSON.stringify(read.app));
     this.#plan = plan;
   }
@@ -135,19 +145,19 @@ class Model {
   /** Waits until what was begun is visible; what it does after that is awaited at the end. */
   async #visible(begun: Promise<unknown>, isVisible: (current: RegisteredApp) => boolean): Promise<void> {
     let failure: unknown;
-    finishing.push(begun.catch((error: unknown) => (failure = error)));
+    this.#finishing.push(begun.catch((error: unknown) => (failure = error)));
     for (;;) {
       if (failure !== undefined) throw failure;
-      const current = store.catalog().apps.get(this.code);
+      const current = this.#store.catalog().apps.get(APP);
       if (current !== undefined && isVisible(current)) return;
       await new Promise(setImmediate);
     }
   }
 
   async putIn(plans: readonly RecordPlan[]): Promise<void> {
-    const before = store.catalog().apps.get(this.code)?.generation ?? 0;
+    const before = this.#store.catalog().apps.get(APP)?.generation ?? 0;
     const fresh = this.#records.length === 0;
-    const loader = await register.load(this.code, USERS[this.#loads % 3] as string, `load ${++this.#loads}`);
+    const loader = await this.#register.load(APP, USERS[this.#loads % 3] as string, `load ${++this.#loads}`);
     await loader.put(
       plans.map((plan, index) => this.#insert(plan, index)),
       plans.length,
@@ -202,7 +212,7 @@ class Model {
     ]);
     const change = parseChange(this.#registered.app, param, merge ? 'merge' : 'replace');
     if (!('primaryKey' in change)) assert.fail(JSON.stringify(change));
-    const updated = await store.update(this.#registered, change, 'u2');
+    const updated = await this.#store.update(this.#registered, change, 'u2');
     assert.equal(updated.kind, 'updated');
     for (const [index, field] of this.#plan.fields.entries()) {
       if (index === 0 || field.protected || field.type === 'auto_number') continue;
@@ -214,7 +224,7 @@ class Model {
 
   async #upsert(record: Known, plan: RecordPlan, sent: (index: number) => boolean): Promise<void> {
     const user = USERS[this.#loads % 3] as string;
-    const loader = await register.load(this.code, user, `load ${++this.#loads}`);
+    const loader = await this.#register.load(APP, user, `load ${++this.#loads}`);
     // An auto number is not emptied.
     const numbered = (index: number) => this.#plan.fields[index]?.type === 'auto_number' && plan.values[index] === '';
     const values = this.#map(plan.values, (index) => sent(index) && !numbered(index));
@@ -262,7 +272,7 @@ class Model {
     const page = expected.slice(0, limit ?? undefined);
     const from = position < 0 ? null : (this.#records[position]?.values[0] ?? null);
     const found = await this.#search({ param, table, limit, after: from, revision: plan.revision });
-    const context = () => `param ${textOf(param)} of ${definitionOf(this.code, this.#plan)}`;
+    const context = () => `param ${textOf(param)} of ${definitionOf(APP, this.#plan)}`;
     assert.deepEqual(
       found.records.map(keyOf(this.#plan)),
       page.map(({ values }) => values[0]),
@@ -300,7 +310,7 @@ class Model {
     if (!('sent' in conditions)) assert.fail(`${JSON.stringify(conditions)} ${textOf(param)}`);
     const table = registered.app.tables.find(({ code }) => code === rest.table) ?? null;
     const search: Search = { ...rest, conditions, table };
-    const found = await store.search(registered, search, 0);
+    const found = await this.#store.search(registered, search, 0);
     if (found.kind === 'none') return { records: [], next: null };
     if (found.kind === 'page') return { records: read([found.records]), next: found.next };
     if (found.kind !== 'stream') assert.fail(found.kind);

@@ -97,6 +97,7 @@ export async function finishBuild(db: Connection, registered: RegisteredApp, bui
   const copying: Copying = { old, table, copy: copier(db, old, table, build.kind === 'lossy') };
   if (build.kind !== 'import') copyRecords(db, copying, build, progress);
   for (const statement of indexStatements(layout)) db.exec(statement);
+  for (const { pairs } of [layout.form, ...layout.tables]) if (pairs !== null) mergePairs(db, pairs);
   while (copyChanged(db, build.appId, copying, BATCH) > FEW_CHANGED);
   db.transaction(() => {
     while (copyChanged(db, build.appId, copying, BATCH) > 0);
@@ -205,6 +206,21 @@ export function adopter(before: readonly Field[], after: readonly Field[], lossy
 export function currentNames(db: Connection): { userName(id: string): string } {
   const { users } = catalogReader(db).current();
   return { userName: (id) => users.get(id)?.name ?? '' };
+}
+
+/** Pages of the pair index that one step of a merge writes. */
+const MERGE_STEP = 2_000;
+
+/** Brings the pair index into one piece, some pages in each transaction: a query looks into every piece there is. */
+function mergePairs(db: Connection, pairs: string): void {
+  const changes = db.prepare('select total_changes()').pluck();
+  const merge = (pages: number): number => {
+    const before = changes.get() as number;
+    db.exec(`insert into ${quote(pairs)} (${quote(pairs)}, rank) values ('merge', ${pages})`);
+    return (changes.get() as number) - before;
+  };
+  // A negative number starts the merge, positive ones go on with it; one change alone says that nothing was left.
+  for (let left = merge(-MERGE_STEP); left >= 2; ) left = merge(MERGE_STEP);
 }
 
 function changedTable(appId: number): string {

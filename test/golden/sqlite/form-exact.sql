@@ -1,0 +1,11 @@
+-- {"f_exact":"京都8東京"}
+
+select cast(group_concat(a, '},') as blob), count(*), max(s)
+  from (select t.pms_answer as a, t.pms_seq as s
+  from "app_1_2" t indexed by "app_1_2_i5"
+  where t."f_exact" = (? || '') and t.pms_seq > (? | 0)
+  order by t.pms_seq
+  limit (? | 0));
+-- "京都8東京"
+-- 0
+-- 201

@@ -1,0 +1,29 @@
+-- {"f_prefix":"京都8"}
+
+select count(*)
+  from (select 1
+  from "app_1_2" t indexed by "app_1_2_i7"
+  where t."f_prefix" >= (? || '') and t."f_prefix" < (? || '')
+  limit (? | 0));
+-- "京都8"
+-- "京都9"
+-- 20000
+
+select cast(group_concat(a, '},') as blob), count(*), max(s)
+  from (select t.pms_answer as a, h.s as s
+  from (select s
+  from (select t.pms_seq as s
+  from "app_1_2" t indexed by "app_1_2_i7"
+  where t."f_prefix" >= (? || '') and t."f_prefix" < (? || ''))
+  where s > (? | 0)
+  order by s
+  limit (? | 0)) h
+  cross join "app_1_2" t on t.pms_seq = h.s
+  where true
+  order by h.s
+  limit (? | 0));
+-- "京都8"
+-- "京都9"
+-- 0
+-- 201
+-- 201

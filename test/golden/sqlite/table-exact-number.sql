@@ -1,0 +1,27 @@
+-- {"lines":{"l_same_number":"10.0"}}
+
+select count(*)
+  from (select 1
+  from "app_1_2_t1" c indexed by "app_1_2_t1_i14"
+  where c."l_same_number~form" = (? || '')
+  limit (? | 0));
+-- "25021"
+-- 20000
+
+select cast(group_concat(a, '},') as blob), count(*), max(s)
+  from (select t.pms_answer as a, h.s as s
+  from (select s
+  from (select distinct c.pms_record as s
+  from "app_1_2_t1" c indexed by "app_1_2_t1_i14"
+  where c."l_same_number~form" = (? || ''))
+  where s > (? | 0)
+  order by s
+  limit (? | 0)) h
+  cross join "app_1_2" t on t.pms_seq = h.s
+  where true
+  order by h.s
+  limit (? | 0));
+-- "25021"
+-- 0
+-- 201
+-- 201

@@ -1,0 +1,27 @@
+-- {"lines":{"l_exact":"京都8東京"}}
+
+select count(*)
+  from (select 1
+  from "app_1_2_t1" c indexed by "app_1_2_t1_i3"
+  where c."l_exact" = (? || '')
+  limit (? | 0));
+-- "京都8東京"
+-- 20000
+
+select cast(group_concat(a, '},') as blob), count(*), max(s)
+  from (select t.pms_answer as a, h.s as s
+  from (select s
+  from (select distinct c.pms_record as s
+  from "app_1_2_t1" c indexed by "app_1_2_t1_i3"
+  where c."l_exact" = (? || ''))
+  where s > (? | 0)
+  order by s
+  limit (? | 0)) h
+  cross join "app_1_2" t on t.pms_seq = h.s
+  where true
+  order by h.s
+  limit (? | 0));
+-- "京都8東京"
+-- 0
+-- 201
+-- 201

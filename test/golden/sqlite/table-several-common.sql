@@ -1,0 +1,80 @@
+-- {"lines":{"l_partial":"京都","l_any_of_choice":"新規"}}
+
+select count(*)
+  from (select 1
+  from "app_1_2_t1_pairs"
+  where "app_1_2_t1_pairs" match (? || '')
+  limit (? | 0));
+-- "(\"\u{e100}京都\")"
+-- 256
+
+select count(*)
+  from (select 1
+  from "app_1_2_t1_pairs"
+  where "app_1_2_t1_pairs" match (? || '')
+  limit (? | 0));
+-- "(\"\u{e10a}\u{e081}新規\")"
+-- 256
+
+select count(*)
+  from (select 1
+  from "app_1_2_t1_pairs"
+  where "app_1_2_t1_pairs" match (? || '')
+  limit (? | 0));
+-- "(\"\u{e100}京都\")"
+-- 20000
+
+select count(*)
+  from (select 1
+  from "app_1_2_t1_pairs"
+  where "app_1_2_t1_pairs" match (? || '')
+  limit (? | 0));
+-- "(\"\u{e10a}\u{e081}新規\")"
+-- 873
+
+select cast(group_concat(a, '},') as blob), count(*), max(s)
+  from (select t.pms_answer as a, h.s as s
+  from (select s
+  from (select distinct c.pms_record as s
+  from "app_1_2_t1_pairs" p
+  cross join "app_1_2_t1" c on c.pms_id = p.rowid
+  where p."app_1_2_t1_pairs" match (? || '') and instr(c."l_partial", (? || '')) > 0 and instr(c."l_any_of_choice~form", (? || '')) > 0)
+  where s > (? | 0)
+  order by s
+  limit (? | 0)) h
+  cross join "app_1_2" t on t.pms_seq = h.s
+  where true
+  order by h.s
+  limit (? | 0));
+-- "(\"\u{e100}京都\")"
+-- "京都"
+-- ",新規,"
+-- 0
+-- 20
+-- 20
+
+select count(*)
+  from (select 1
+  from (select s
+  from (select distinct c.pms_record as s
+  from "app_1_2_t1_pairs" p
+  cross join "app_1_2_t1" c on c.pms_id = p.rowid
+  where p."app_1_2_t1_pairs" match (? || '') and instr(c."l_partial", (? || '')) > 0 and instr(c."l_any_of_choice~form", (? || '')) > 0)
+  where s > (? | 0)
+  order by s
+  limit (? | 0)) h
+  cross join "app_1_2" t on t.pms_seq = h.s
+  where true
+  order by h.s
+  limit (? | 0));
+-- "(\"\u{e100}京都\")"
+-- "京都"
+-- ",新規,"
+-- 228
+-- 1
+-- 1
+
+select "g_primarykey"
+  from "app_1_2"
+  where pms_seq = ?;
+-- 228
