@@ -2,7 +2,6 @@
 import { readFileSync } from 'node:fs';
 import type { Command } from 'commander';
 import type { App } from '../app/app.ts';
-import { readDefinition } from '../operations/read-definition.ts';
 import { type Applied, Mistake, type Register } from '../store/register.ts';
 import { type Context, withRegister } from './context.ts';
 import { describeCommand, jsonOption } from './options.ts';
@@ -36,15 +35,17 @@ export function appApply(context: Context): Command {
     .option('--dry-run', 'only say what would be done')
     .option('--allow-data-loss', 'do it even if values are lost')
     .addOption(jsonOption())
-    .action((files: readonly string[], options: Options, command: Command) => {
-      const definitions = readAll(context, files);
+    .action(async (files: readonly string[], options: Options, command: Command) => {
+      const definitions = await readAll(context, files);
       if (definitions === null) return context.fail();
       return withRegister(context, command, (register) => applyAll(context, register, definitions, options));
     });
 }
 
 /** Every definition, or null after every problem was told. */
-function readAll(context: Context, files: readonly string[]): readonly Definition[] | null {
+async function readAll(context: Context, files: readonly string[]): Promise<readonly Definition[] | null> {
+  // Only when it is needed: reading YAML takes memory that a server would keep.
+  const { readDefinition } = await import('../operations/read-definition.ts');
   const definitions: Definition[] = [];
   const problems: string[] = [];
   for (const file of files) {

@@ -1,6 +1,6 @@
 // `record import`: puts the records of a CSV file into an app.
 import { type Command, InvalidArgumentError } from 'commander';
-import { type ImportReport, importRecords } from '../operations/import-records.ts';
+import type { ImportReport } from '../operations/import-records.ts';
 import type { Encoding } from '../operations/read-text.ts';
 import { type Context, withRegister } from './context.ts';
 import { appArgument, describeCommand, encodingOption, jsonOption } from './options.ts';
@@ -43,6 +43,7 @@ export function recordImport(context: Context): Command {
         process.on('SIGINT', onSignal).on('SIGTERM', onSignal);
         const { map, dryRun = false, encoding, user, json } = options;
         try {
+          const { importRecords } = await import('../operations/import-records.ts');
           const more = { ...(encoding && { encoding }), ...(user !== undefined && { userId: user }) };
           const report = await importRecords(register, {
             appCode: code,

@@ -5,7 +5,6 @@ import type { Command } from 'commander';
 import { type Config, readConfig, SETTINGS, type Setting, type SettingName } from '../config/config.ts';
 import { createLog, type Log } from '../config/log.ts';
 import { createHttpServer } from '../http/server.ts';
-import { makeExample } from '../operations/first-start.ts';
 import { Mistake } from '../store/register.ts';
 import { hasSqliteRegister, openSqliteRegister } from '../store/sqlite/sqlite-register.ts';
 import { openSqliteStore } from '../store/sqlite/sqlite-store.ts';
@@ -61,6 +60,8 @@ async function run(context: Context, config: Config, log: Log): Promise<void> {
 
 async function makeFirst(dataDir: string) {
   try {
+    // Only when it is needed: what it takes to make the example would stay in memory.
+    const { makeExample } = await import('../operations/first-start.ts');
     return await makeExample(dataDir, (folder) => openSqliteRegister({ dataDir: folder }));
   } catch (error) {
     const { code, syscall, message } = error as NodeJS.ErrnoException;

@@ -1,5 +1,5 @@
 // What a server says on standard output when it is there.
-import { EXAMPLE_APP, type FirstStart } from '../operations/first-start.ts';
+import type { FirstStart } from '../operations/first-start.ts';
 
 /** The address to call: one that reaches this machine where it listens on all addresses. */
 export function addressOf(host: string, port: number, basePath: string): string {
@@ -10,22 +10,22 @@ export function addressOf(host: string, port: number, basePath: string): string 
 /** The address and where help is; after a first start also the keys, and two commands to try. */
 export function welcome(address: string, dataDir: string, first: FirstStart | null): string {
   if (first === null) return `Daicho is at ${address}\nHelp: daicho --help, in a clone npm run -s daicho -- --help\n`;
-  const { administrator, ordinary, records } = first;
+  const { app, administrator, ordinary, records } = first;
   return `Daicho is at ${address}
 
-The data folder ${dataDir} is new. It has the example app ${EXAMPLE_APP} with ${records} records.
-Keys to ${EXAMPLE_APP}, shown only this once:
+The data folder ${dataDir} is new. It has the example app ${app} with ${records} records.
+Keys to ${app}, shown only this once:
 
   ${administrator.key}  ${administrator.id} (${administrator.name}), administrator of the app
   ${ordinary.key}  ${ordinary.id} (${ordinary.name}), may search and update
 
 Search for customers whose name contains 商事:
 
-${curl(`${address}/webapi/v1/dataset/search`, ordinary.key, ['tablecode=ord_lines', 'param={"ord_customer":"商事"}'])}
+${curl(`${address}/webapi/v1/dataset/search`, app, ordinary.key, ['tablecode=ord_lines', 'param={"ord_customer":"商事"}'])}
 
 Update the status of the order 22 (mode=merge keeps the fields that are not sent):
 
-${curl(`${address}/webapi/v1/data/update`, ordinary.key, [
+${curl(`${address}/webapi/v1/data/update`, app, ordinary.key, [
   'mode=merge',
   'param={"ord_primarykey":{"value":"22"},"ord_status":{"value":"受付"}}',
 ])}
@@ -35,7 +35,7 @@ Help: daicho --help, in a clone npm run -s daicho -- --help
 }
 
 /** A command for sh; what is in the parameters has no single quote. */
-function curl(url: string, key: string, parameters: readonly string[]): string {
-  const data = [`appcode=${EXAMPLE_APP}`, `appkey=${key}`, ...parameters];
+function curl(url: string, app: string, key: string, parameters: readonly string[]): string {
+  const data = [`appcode=${app}`, `appkey=${key}`, ...parameters];
   return `curl -s '${url}' \\\n${data.map((parameter) => `  --data-urlencode '${parameter}'`).join(' \\\n')}`;
 }

@@ -8,13 +8,14 @@ import { importRecords } from './import-records.ts';
 import { issueKey } from './issue-key.ts';
 import { readDefinition } from './read-definition.ts';
 
-export const EXAMPLE_APP = 'ORDERS';
+const EXAMPLE_APP = 'ORDERS';
 
 const ADMINISTRATOR: User = { id: 'admin', name: '管理者', lang: 'ja' };
 const ORDINARY: User = { id: 'yamada', name: '山田太郎', lang: 'ja' };
 
 /** What a first start made. The keys are kept nowhere. */
 export interface FirstStart {
+  readonly app: string;
   readonly records: number;
   readonly administrator: User & { readonly key: string };
   readonly ordinary: User & { readonly key: string };
@@ -60,6 +61,7 @@ async function fill(register: Register): Promise<FirstStart> {
   });
   if (bad > 0) throw new Error(`${bad} of the example's records are bad`);
   return {
+    app: EXAMPLE_APP,
     records: good,
     administrator: await withKey(register, ADMINISTRATOR),
     ordinary: await withKey(register, ORDINARY),

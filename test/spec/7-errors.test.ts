@@ -174,9 +174,9 @@ for (const [code, { provoke, names }] of Object.entries(PROVOKED)) {
 test('D33: a store that cannot serve is 503 for both operations, and always in the envelope', async () => {
   const app = await open(false);
   await app.running.store.close();
-  const { code, status } = refusal(await app.update(entries({ e_primarykey: '1' })));
-  assert.deepEqual([code, status], ['unavailable', 503]);
+  const replies = [await app.search({}), await app.update(entries({ e_primarykey: '1' }))];
   await app.running.close();
+  for (const reply of replies) assert.deepEqual([refusal(reply).code, reply.status], ['unavailable', 503]);
 });
 
 test('D33: a fault is answered with one general message and logged with its cause', async () => {

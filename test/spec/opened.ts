@@ -23,10 +23,12 @@ export async function openApp(
   options: Partial<ServerOptions> = {},
 ): Promise<Opened> {
   const running = await startRunning(options);
-  const { code, primaryKey, recordsKey } = await running.define(definition);
-  await running.addUser('yamada', '山田 太郎');
-  const credentials = { appcode: code, appkey: await running.key(code, 'yamada') };
-  await running.put(code, records, 'yamada');
+  const { app, credentials } = await setUp(running, definition, records).catch(async (error: unknown) => {
+    // A server left running would keep the test's process from ending.
+    await running.close();
+    throw error;
+  });
+  const { primaryKey, recordsKey } = app;
   const search: Opened['search'] = (param, more = {}) => running.search({ ...credentials, ...more }, param);
   const records_ = async (param: unknown, more: Record<string, string>) => {
     const { status, json, text } = await search(param, more);
@@ -43,6 +45,14 @@ export async function openApp(
     record: async (key, more = {}) =>
       (await records_({}, more)).find((record: never) => keyOf(record, primaryKey.id) === key),
   };
+}
+
+async function setUp(running: Running, definition: string, records: readonly TestRecord[]) {
+  const app = await running.define(definition);
+  await running.addUser('yamada', '山田 太郎');
+  const credentials = { appcode: app.code, appkey: await running.key(app.code, 'yamada') };
+  await running.put(app.code, records, 'yamada');
+  return { app, credentials };
 }
 
 function keyOf(record: Record<string, { value: string }>, id: string): string | undefined {
