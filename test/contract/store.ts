@@ -373,13 +373,15 @@ export function storeContract(name: string, makeBench: () => Bench): void {
     test('a load that is under way does not hold up updates', { timeout: 30_000 }, async () => {
       await define(bench.register, 'code: LOADED\nfields: [{ id: o_primarykey, type: id }]');
       const loader = await bench.register.load('LOADED', 'sato', 'slow source');
-      await loader.put([{ line: 1, primaryKey: null, values: new Map(), tables: new Map() }], 1);
+      for (let line = 1; line <= 3; line++) {
+        await loader.put([{ line, primaryKey: null, values: new Map(), tables: new Map() }], line);
+      }
       const started = performance.now();
       const updated = await update(store, 'SMALL', { s_primarykey: 'B1', exact: 'while loading' });
       assert.equal(updated.kind, 'updated');
       assert.ok(performance.now() - started < 5_000, `it took ${Math.round(performance.now() - started)} ms`);
       await loader.finish(() => {});
-      assert.equal(await bench.register.countRecords('LOADED'), 1);
+      assert.equal(await bench.register.countRecords('LOADED'), 3);
     });
 
     test('closing answers the updates that wait, and those it answers are kept', async () => {

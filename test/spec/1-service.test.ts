@@ -65,7 +65,8 @@ fields: [{ id: o_primarykey, type: id }]
     { sent: { appcode: 'MEIBO' }, status: 400 },
     { sent: { appkey: credentials.appkey }, status: 400 },
   ];
-  for (const { sent, status } of rows) assert.equal((await running.search({ ...sent }, {})).status, status, JSON.stringify(sent));
+  for (const { sent, status } of rows)
+    assert.equal((await running.search({ ...sent }, {})).status, status, JSON.stringify(sent));
 });
 
 test('1 point 5: records have a primary key field, fields a field ID, tables a table code', async () => {

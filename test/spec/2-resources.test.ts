@@ -58,20 +58,28 @@ after(() => opened.running.close());
 
 const ENTRIES = [
   ['2.2 type id: a string, the primary key', 'all_primarykey', '{"type":"id","value":"鍵-1"}'],
-  [
-    '2.2 type text: a string',
-    'a_text',
-    '{"type":"text","value":"㈱ｶﾅ \\"引用\\" \\\\ % _ * \' \\t 👨‍👩‍👧 が"}',
-  ],
+  ['2.2 type text: a string', 'a_text', '{"type":"text","value":"㈱ｶﾅ \\"引用\\" \\\\ % _ * \' \\t 👨‍👩‍👧 が"}'],
   [
     '2.2 type text_area: a string that may contain line breaks, CR LF',
     'a_area',
     '{"type":"text_area","value":"一行目\\r\\n二行目\\n三行目\\t終"}',
   ],
   ['2.2 type date: a string YYYY-MM-DD', 'a_date', '{"type":"date","value":"2026-02-28"}'],
-  ['2.2 type number: a string, and value_formatted', 'a_number', '{"type":"number","value":"-1000.10","value_formatted":"-1000.10"}'],
-  ['2.2 type file: the file ID, filename and filesize', 'a_file', '{"type":"file","value":"","filename":"","filesize":""}'],
-  ['D36: image has filename and filesize as file has', 'a_image', '{"type":"image","value":"","filename":"","filesize":""}'],
+  [
+    '2.2 type number: a string, and value_formatted',
+    'a_number',
+    '{"type":"number","value":"-1000.10","value_formatted":"-1000.10"}',
+  ],
+  [
+    '2.2 type file: the file ID, filename and filesize',
+    'a_file',
+    '{"type":"file","value":"","filename":"","filesize":""}',
+  ],
+  [
+    'D36: image has filename and filesize as file has',
+    'a_image',
+    '{"type":"image","value":"","filename":"","filesize":""}',
+  ],
   ['D36: datetime', 'a_datetime', '{"type":"datetime","value":"2026-02-28 23:59:59"}'],
   ['D36: time', 'a_time', '{"type":"time","value":"07:05:00"}'],
   ['D36: dropdown', 'a_dropdown', '{"type":"dropdown","value":"新規"}'],
@@ -100,7 +108,11 @@ for (const [title, id, entry] of ENTRIES) {
 const EMPTY = [
   ['D38: an empty text is present as ""', 'a_text', '{"type":"text","value":""}'],
   ['D38: an empty date is present as ""', 'a_date', '{"type":"date","value":""}'],
-  ['D38: an empty file has filename "" and filesize ""', 'a_file', '{"type":"file","value":"","filename":"","filesize":""}'],
+  [
+    'D38: an empty file has filename "" and filesize ""',
+    'a_file',
+    '{"type":"file","value":"","filename":"","filesize":""}',
+  ],
   ['D37: value_formatted of an empty number is ""', 'a_price', '{"type":"number","value":"","value_formatted":""}'],
 ] as const;
 
@@ -156,7 +168,10 @@ test('2.1 field ID: the one of the primary key ends in _primarykey', async () =>
 test('2.1 table code: a JSON key that groups the field IDs of the table', async () => {
   const { json } = await opened.search({ all_primarykey: '鍵-1' }, { tablecode: 'all_rows' });
   assert.deepEqual(json.all_rows[0].all_rows, [
-    { row_text: { type: 'text', value: '明細 ①' }, row_number: { type: 'number', value: '007', value_formatted: '007' } },
+    {
+      row_text: { type: 'text', value: '明細 ①' },
+      row_number: { type: 'number', value: '007', value_formatted: '007' },
+    },
   ]);
 });
 
@@ -188,8 +203,14 @@ test('2.3: the members of the envelope come first, in the order of the table', a
   const open = '{"rkwa_status":"OK","rkwa_errorcount":0,"rkwa_errmsg":null,';
   assert.ok((await opened.search({})).text.startsWith(`${open}"ALL":[{"all_primarykey":{`));
   assert.ok((await opened.update(entries(VALUES))).text.startsWith(`${open}"all_primarykey":{`));
-  assert.match((await opened.search({ all_primarykey: 'ない' })).text, /^\{"rkwa_status":"OK","rkwa_errorcount":1,"rkwa_errmsg":\["/);
-  assert.match((await opened.search({ x: '' })).text, /^\{"rkwa_status":"NG","rkwa_errorcount":1,"rkwa_errmsg":\["[^"]+"\]\}$/);
+  assert.match(
+    (await opened.search({ all_primarykey: 'ない' })).text,
+    /^\{"rkwa_status":"OK","rkwa_errorcount":1,"rkwa_errmsg":\["/,
+  );
+  assert.match(
+    (await opened.search({ x: '' })).text,
+    /^\{"rkwa_status":"NG","rkwa_errorcount":1,"rkwa_errmsg":\["[^"]+"\]\}$/,
+  );
 });
 
 test('D40: entries are the same in every language, and names are the current ones', async () => {

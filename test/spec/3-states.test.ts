@@ -33,7 +33,7 @@ test('3: pms_u_usr and pms_u_ymd are part of the record after an update and chan
   assert.deepEqual(json.pms_i_usr, created.pms_i_usr);
   assert.deepEqual(json.pms_i_ymd, created.pms_i_ymd);
   assert.ok(json.pms_u_ymd.value >= created.pms_u_ymd.value);
-  assert.deepEqual(await opened.record("1"), withoutEnvelope(json));
+  assert.deepEqual(await opened.record('1'), withoutEnvelope(json));
 });
 
 test('3: a search changes nothing, neither its records nor who updated them', async () => {

@@ -27,7 +27,8 @@ before(async () => {
 });
 after(() => Promise.all([opened.running.close(), capped.running.close()]));
 
-const keysOf = (from: number, to: number) => Array.from({ length: to - from }, (_, index) => `鍵${COUNT - from - index}`).join(' ');
+const keysOf = (from: number, to: number) =>
+  Array.from({ length: to - from }, (_, index) => `鍵${COUNT - from - index}`).join(' ');
 
 // Around the sizes at which an answer is sent in one piece, or in pages.
 const SIZES = [1, 199, 200, 201, 255, 256, 257, 511, 512, 513, COUNT];
@@ -42,7 +43,11 @@ test('D22: a long result is as valid as a short one, with rows and revisions', a
   const { text, json, headers } = await opened.search({}, { tablecode: 'p_rows', revision: '1' });
   assert.equal(json.p_rows.length, COUNT);
   assert.equal(headers.get('content-type'), 'application/json;charset=UTF-8');
-  assert.ok(text.endsWith('"p_rows":[{"p_row":{"type":"text","value":"行9"}}],"pms_revision":{"type":"pms_revision","value":"1"}}]}'));
+  assert.ok(
+    text.endsWith(
+      '"p_rows":[{"p_row":{"type":"text","value":"行9"}}],"pms_revision":{"type":"pms_revision","value":"1"}}]}',
+    ),
+  );
   assert.deepEqual(Object.keys(json), ['rkwa_status', 'rkwa_errorcount', 'rkwa_errmsg', 'p_rows']);
 });
 
@@ -125,7 +130,10 @@ for (const [title, more, code] of WRONG) {
   test(title, async () => {
     const refused = refusal(await opened.search({}, more));
     assert.deepEqual([refused.code, refused.status, refused.messages.length], [code, 400, 1]);
-    assert.ok(refused.messages[0]?.includes(`「${code === 'unknown_after' ? 'after' : Object.keys(more)[0]}」`), refused.messages[0]);
+    assert.ok(
+      refused.messages[0]?.includes(`「${code === 'unknown_after' ? 'after' : Object.keys(more)[0]}」`),
+      refused.messages.join(),
+    );
   });
 }
 

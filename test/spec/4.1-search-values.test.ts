@@ -26,10 +26,29 @@ system:
   opened = await openApp(definition, [
     { v_primarykey: 'a', num: '0.1', num_exact: '1000.10', day: '2024-02-29', day_exact: '2026-02-01', auto: 'A-9' },
     { v_primarykey: 'b', num: '0.3', num_exact: '-0', day: '2024-03-01', auto: 'A-10' },
-    { v_primarykey: 'c', num: '9007199254740993', at: '2026-03-31 23:59:59', at_exact: '2026-03-31 09:00:00', auto: 'A-007' },
-    { v_primarykey: 'd', num: '9007199254740992', at: '2026-04-01 00:00:00', clock: '09:05:00', clock_exact: '09:05:00', auto: 'A-100' },
+    {
+      v_primarykey: 'c',
+      num: '9007199254740993',
+      at: '2026-03-31 23:59:59',
+      at_exact: '2026-03-31 09:00:00',
+      auto: 'A-007',
+    },
+    {
+      v_primarykey: 'd',
+      num: '9007199254740992',
+      at: '2026-04-01 00:00:00',
+      clock: '09:05:00',
+      clock_exact: '09:05:00',
+      auto: 'A-100',
+    },
     { v_primarykey: 'e', num: '-123456789012345678901234567890', clock: '23:59:59', auto: 'B-1' },
-    { v_primarykey: 'f', num: '0.00000000000000000000000000001', day: '0001-01-01', at: '2026-03-31 00:00:00', auto: 'A-8' },
+    {
+      v_primarykey: 'f',
+      num: '0.00000000000000000000000000001',
+      day: '0001-01-01',
+      at: '2026-03-31 00:00:00',
+      auto: 'A-8',
+    },
   ]);
   const { running } = opened;
   await running.addUser('sato', '山田 太郎');
@@ -69,7 +88,11 @@ const FOUND: readonly (readonly [title: string, param: Record<string, unknown>, 
   ['P11: the whole of the ID', { pms_i_usr: 'sat' }, ''],
   ['P11: not the name', { pms_u_usr: '山田 太郎' }, ''],
   ['P11: exact on the updating user', { pms_u_usr: 'yamada' }, 'a b c d e f'],
-  ['2.2 type pms_i_ymd: a range on it takes a date alone', { pms_i_ymd: '2000-01-01', pms_i_ymd_to: '9999-12-31' }, 'a b c d e f g'],
+  [
+    '2.2 type pms_i_ymd: a range on it takes a date alone',
+    { pms_i_ymd: '2000-01-01', pms_i_ymd_to: '9999-12-31' },
+    'a b c d e f g',
+  ],
 ];
 
 for (const [title, param, keys] of FOUND) {
@@ -105,6 +128,6 @@ for (const [title, id, keyword, code] of REFUSED) {
   test(title, async () => {
     const refused = refusal(await opened.search({ [id]: keyword }));
     assert.deepEqual([refused.code, refused.messages.length], [code, 1]);
-    assert.ok(refused.messages[0]?.includes(`「${id}」`), refused.messages[0]);
+    assert.ok(refused.messages[0]?.includes(`「${id}」`), refused.messages.join());
   });
 }

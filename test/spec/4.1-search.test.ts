@@ -26,7 +26,12 @@ system:
 `;
   const line = (product: string, qty: string) => ({ line_product: product, line_qty: qty, line_cost: '5' });
   opened = await openApp(definition, [
-    { ord_primarykey: '9', ord_customer: '東京商事', ord_amount: '300', ord_lines: [line('机', '1'), line('椅子', '4')] },
+    {
+      ord_primarykey: '9',
+      ord_customer: '東京商事',
+      ord_amount: '300',
+      ord_lines: [line('机', '1'), line('椅子', '4')],
+    },
     { ord_primarykey: '10', ord_customer: '大阪物産', ord_amount: '100', ord_note: '至急\r\n連絡' },
     { ord_primarykey: '8', ord_customer: '東京物産', ord_amount: '200', ord_lines: [line('机', '2')] },
   ]);
@@ -186,7 +191,8 @@ const ORDERS_OF_FINDING = [
   ['D20: found by rows, in the same order', { ord_lines: { line_qty: '0' } }, '9 8'],
 ] as const;
 
-for (const [title, param, keys] of ORDERS_OF_FINDING) test(title, async () => assert.equal(await opened.find(param), keys));
+for (const [title, param, keys] of ORDERS_OF_FINDING)
+  test(title, async () => assert.equal(await opened.find(param), keys));
 
 test('D20: an update does not change the order', async () => {
   await opened.update(entries({ ord_primarykey: '9', ord_customer: '東京商事', ord_amount: '300', ord_note: '' }));

@@ -34,7 +34,10 @@ interface Version {
 /** The kept versions of a record, oldest first, read from the database file beside the running server. */
 function historyOf(primaryKey: string): Version[] {
   const db = new Database(join(opened.running.dataDir, 'daicho.db'), { readonly: true });
-  const { id, generation } = db.prepare(`select id, generation from apps where code = 'H'`).get() as { id: number; generation: number };
+  const { id, generation } = db.prepare(`select id, generation from apps where code = 'H'`).get() as {
+    id: number;
+    generation: number;
+  };
   const text = `select revision, user_id, at, version from app_${id}_history
     where record = (select pms_seq from app_${id}_${generation} where h_primarykey = ?) order by revision`;
   const rows = db.prepare(text).all(primaryKey) as { revision: number; user_id: string; at: string; version: string }[];
@@ -49,13 +52,16 @@ test('D29: every update keeps the previous version, with who made the change and
   const { json } = await running.update(suzuki, entries({ h_primarykey: '静', h_text: '三版' }));
   const versions = historyOf('静');
   assert.deepEqual(
-    versions.map(({ revision, user_id, fields }) => [revision, user_id, fields['h_text'], fields['pms_u_usr']]),
+    versions.map(({ revision, user_id, fields }) => [revision, user_id, fields.h_text, fields.pms_u_usr]),
     [
       [1, 'yamada', '初版', 'yamada'],
       [2, 'suzuki', '二版\r\n"𠮷"', 'yamada'],
     ],
   );
-  assert.deepEqual(versions.map(({ fields }) => Object.getOwnPropertyDescriptor(fields, '__proto__')?.value), ['原型', '型']);
+  assert.deepEqual(
+    versions.map(({ fields }) => Object.getOwnPropertyDescriptor(fields, '__proto__')?.value),
+    ['原型', '型'],
+  );
   assert.equal(versions[1]?.at, json.pms_u_ymd.value);
 });
 
@@ -69,7 +75,10 @@ test('D29: a refused update keeps no version', async () => {
 test('D29: an answered update is in the database file', async () => {
   const { json } = await opened.update(entries({ h_primarykey: '静', h_text: '書かれた' }));
   const db = new Database(join(opened.running.dataDir, 'daicho.db'), { readonly: true });
-  const { id, generation } = db.prepare(`select id, generation from apps where code = 'H'`).get() as { id: number; generation: number };
+  const { id, generation } = db.prepare(`select id, generation from apps where code = 'H'`).get() as {
+    id: number;
+    generation: number;
+  };
   const stored = db.prepare(`select h_text, pms_u_ymd from app_${id}_${generation} where h_primarykey = '静'`).get();
   db.close();
   assert.deepEqual(stored, { h_text: '書かれた', pms_u_ymd: json.pms_u_ymd.value });
@@ -83,7 +92,8 @@ test('D31: of 64 updates of one revision at once exactly one wins', async () => 
   const replies = await Promise.all(Array.from({ length: 64 }, (_, writer) => opened.update(param(writer))));
   const won = replies.filter(({ status }) => status === 200);
   assert.equal(won.length, 1);
-  for (const reply of replies.filter(({ status }) => status !== 200)) assert.equal(refusal(reply).code, 'revision_conflict');
+  for (const reply of replies.filter(({ status }) => status !== 200))
+    assert.equal(refusal(reply).code, 'revision_conflict');
   const record = await opened.record('競', { revision: '1' });
   assert.deepEqual([record.h_text.value, record.pms_revision.value], [won[0]?.json.h_text.value, '2']);
 });
@@ -107,10 +117,16 @@ test('D31: 64 writers that read and try again all get through, one per revision,
     }),
   );
   const revisions = Array.from({ length: 64 }, (_, index) => index + 1);
-  assert.deepEqual(winners.toSorted((a, b) => a - b), revisions);
+  assert.deepEqual(
+    winners.toSorted((a, b) => a - b),
+    revisions,
+  );
   const versions = historyOf('走');
-  assert.deepEqual(versions.map(({ revision }) => revision), revisions);
-  for (const { fields } of versions) assert.equal(fields['h_text'], fields['h_copy']);
+  assert.deepEqual(
+    versions.map(({ revision }) => revision),
+    revisions,
+  );
+  for (const { fields } of versions) assert.equal(fields.h_text, fields.h_copy);
   assert.equal((await opened.record('走', { revision: '1' })).pms_revision.value, '65');
   assert.ok(refusals > 0, 'they met');
 });
@@ -118,10 +134,13 @@ test('D31: 64 writers that read and try again all get through, one per revision,
 test('D31: updates without a revision at once are all carried out, one after the other', async () => {
   const before = historyOf('走').length;
   const replies = await Promise.all(
-    Array.from({ length: 64 }, (_, n) => opened.update(entries({ h_primarykey: '走', h_text: `並${n}`, h_copy: `並${n}` }))),
+    Array.from({ length: 64 }, (_, n) =>
+      opened.update(entries({ h_primarykey: '走', h_text: `並${n}`, h_copy: `並${n}` })),
+    ),
   );
   assert.deepEqual(new Set(replies.map(({ status }) => status)), new Set([200]));
-  for (const [n, { json }] of replies.entries()) assert.deepEqual([json.h_text.value, json.h_copy.value], [`並${n}`, `並${n}`]);
+  for (const [n, { json }] of replies.entries())
+    assert.deepEqual([json.h_text.value, json.h_copy.value], [`並${n}`, `並${n}`]);
   assert.equal(historyOf('走').length, before + 64);
   const { h_text, h_copy } = await opened.record('走');
   assert.equal(h_text.value, h_copy.value);

@@ -30,7 +30,10 @@ tables:
       - { id: item, type: text, search: exact }
       - { id: qty, type: number }
 `;
-  const rows = [{ item: '机', qty: '1' }, { item: '椅子', qty: '2' }];
+  const rows = [
+    { item: '机', qty: '1' },
+    { item: '椅子', qty: '2' },
+  ];
   opened = await openApp(definition, [
     { k_primarykey: '1', secret: '守る', secret_number: '5', dropdown: '新規', fixed: '値', day: '2026-01-01', rows },
   ]);
@@ -41,7 +44,12 @@ const update = (values: Record<string, string>) => opened.update(entries({ k_pri
 
 const IGNORED = [
   ['4.2 table data-protected: a submitted value is ignored', 'secret', '漏らす', '守る'],
-  ['4.2 table data-protected: a submitted value that could not be read is ignored too', 'secret_number', '数ではない', '5'],
+  [
+    '4.2 table data-protected: a submitted value that could not be read is ignored too',
+    'secret_number',
+    '数ではない',
+    '5',
+  ],
   ['4.2 table data-protected: a submitted file ID is ignored too', 'secret_file', '無い', ''],
   ['4.2 table data-protected: an empty value does not delete', 'secret', '', '守る'],
   ['4.2 table auto-numbering: a submitted value is ignored', 'auto', 'N-999', 'N-001'],
@@ -63,11 +71,31 @@ test('4.2 table data-protected: an entry that is no object is ignored as well, a
 });
 
 const CHOICES = [
-  ['4.2 table drop-down, check box, radio button, selection list: a drop-down takes a defined choice', 'dropdown', '完了'],
-  ['4.2 table drop-down, check box, radio button, selection list: a drop-down takes any other value', 'dropdown', '保留 ①'],
-  ['4.2 table drop-down, check box, radio button, selection list: a check box takes several values', 'checkbox', '青,紫,赤'],
-  ['4.2 table drop-down, check box, radio button, selection list: a radio button takes any other value', 'radio', 'わからない👍'],
-  ['4.2 table drop-down, check box, radio button, selection list: a selection list takes any other value', 'list', '南,北'],
+  [
+    '4.2 table drop-down, check box, radio button, selection list: a drop-down takes a defined choice',
+    'dropdown',
+    '完了',
+  ],
+  [
+    '4.2 table drop-down, check box, radio button, selection list: a drop-down takes any other value',
+    'dropdown',
+    '保留 ①',
+  ],
+  [
+    '4.2 table drop-down, check box, radio button, selection list: a check box takes several values',
+    'checkbox',
+    '青,紫,赤',
+  ],
+  [
+    '4.2 table drop-down, check box, radio button, selection list: a radio button takes any other value',
+    'radio',
+    'わからない👍',
+  ],
+  [
+    '4.2 table drop-down, check box, radio button, selection list: a selection list takes any other value',
+    'list',
+    '南,北',
+  ],
 ] as const;
 
 for (const [title, id, sent] of CHOICES) {
@@ -78,7 +106,10 @@ for (const [title, id, sent] of CHOICES) {
 }
 
 const DERIVED = [
-  ['4.2 table string concatenation, calculation: nothing is concatenated', { first: '山田', last: '太郎', whole: '別の文字列' }],
+  [
+    '4.2 table string concatenation, calculation: nothing is concatenated',
+    { first: '山田', last: '太郎', whole: '別の文字列' },
+  ],
   ['4.2 table string concatenation, calculation: nothing is calculated', { price: '100', total: '合計は 7' }],
   ['4.2 table string concatenation, calculation: deleted when absent', { first: '山田', last: '太郎', price: '100' }],
 ] as const;
@@ -87,13 +118,23 @@ for (const [title, values] of DERIVED) {
   test(title, async () => {
     const sent: Record<string, string> = values;
     const { json } = await update(sent);
-    assert.equal(json.whole.value, sent['whole'] ?? '');
-    assert.equal(json.total.value, sent['total'] ?? '');
+    assert.equal(json.whole.value, sent.whole ?? '');
+    assert.equal(json.total.value, sent.total ?? '');
   });
 }
 
 test('4.2 table any field shown in the form but absent from the request: updated with empty data, whatever its kind', async () => {
-  await update({ dropdown: '新規', checkbox: '赤', radio: 'はい', list: '東', first: 'あ', whole: 'い', price: '1', total: '2', day: '2026-01-01' });
+  await update({
+    dropdown: '新規',
+    checkbox: '赤',
+    radio: 'はい',
+    list: '東',
+    first: 'あ',
+    whole: 'い',
+    price: '1',
+    total: '2',
+    day: '2026-01-01',
+  });
   const { json } = await update({});
   for (const id of ['dropdown', 'checkbox', 'radio', 'list', 'first', 'last', 'whole', 'price', 'total', 'day']) {
     assert.equal(json[id].value, '', id);
@@ -110,8 +151,14 @@ const rowsOf = async () => JSON.stringify((await opened.record('1', { tablecode:
 
 const TABLE_DATA = [
   ['4.2 table table fields of an app that has a table: an entry under the table code changes nothing', { rows: [] }],
-  ['4.2 table table fields of an app that has a table: rows under the table code change nothing', { rows: [{ item: { value: '棚' } }] }],
-  ['4.2 table table fields of an app that has a table: an object under the table code changes nothing', { rows: { value: '' } }],
+  [
+    '4.2 table table fields of an app that has a table: rows under the table code change nothing',
+    { rows: [{ item: { value: '棚' } }] },
+  ],
+  [
+    '4.2 table table fields of an app that has a table: an object under the table code changes nothing',
+    { rows: { value: '' } },
+  ],
 ] as const;
 
 for (const [title, values] of TABLE_DATA) {

@@ -20,7 +20,12 @@ fields:
   - { id: clock, type: time, search: exact }
   - { id: file, type: file }
 `;
-  opened = await openApp(definition, [{ w_primarykey: '5' }, { long: '自動' }, { w_primarykey: '鍵' }, { long: '自動' }]);
+  opened = await openApp(definition, [
+    { w_primarykey: '5' },
+    { long: '自動' },
+    { w_primarykey: '鍵' },
+    { long: '自動' },
+  ]);
 });
 after(() => opened.running.close());
 
@@ -32,7 +37,12 @@ const TAKEN: readonly (readonly [title: string, id: string, sent: string, kept: 
   ['D41: full and half width stay what they are', 'long', 'ｶﾞガＡA　 ', 'ｶﾞガＡA　 '],
   ['D41: combining marks stay what they are', 'long', 'か\u3099\u304c e\u0301', 'か\u3099\u304c e\u0301'],
   ['D41: characters beyond the first plane', 'long', '𠮷👨‍👩‍👧‍👦\u{10ffff}', '𠮷👨‍👩‍👧‍👦\u{10ffff}'],
-  ['D41: characters that JSON and HTML escape', 'long', '"\\/<script>&amp;\u2028\u2029\ufeff', '"\\/<script>&amp;\u2028\u2029\ufeff'],
+  [
+    'D41: characters that JSON and HTML escape',
+    'long',
+    '"\\/<script>&amp;\u2028\u2029\ufeff',
+    '"\\/<script>&amp;\u2028\u2029\ufeff',
+  ],
   ['D41: quotes of SQL', 'long', "'; drop table apps; --", "'; drop table apps; --"],
   ['D41: a text area as it is', 'area', '一\r\n二\n\r\n', '一\r\n二\n\r\n'],
   ['D26: as many characters as the limit, in code points', 'text', '𠮷𠮷𠮷𠮷👍', '𠮷𠮷𠮷𠮷👍'],
@@ -79,10 +89,20 @@ for (const [title, id, sent, shown] of FORMATTED) {
 
 const REFUSED: readonly (readonly [title: string, values: Record<string, unknown>, code: string, at: string])[] = [
   ['D26: a field ID that the app does not have', { nowhere: { value: 'x' } }, 'unknown_field', 'nowhere'],
-  ['D26: __proto__ is a field ID that the app does not have', { ['__proto__']: { value: 'x' } }, 'unknown_field', '__proto__'],
+  [
+    'D26: __proto__ is a field ID that the app does not have',
+    { ['__proto__']: { value: 'x' } },
+    'unknown_field',
+    '__proto__',
+  ],
   ['D26: toString is a field ID that the app does not have', { toString: { value: 'x' } }, 'unknown_field', 'toString'],
   ['D26: an entry without value', { long: {} }, 'value_not_string', 'long'],
-  ['D26: an entry whose value is inherited from nowhere', { long: { ['__proto__']: { value: 'x' } } }, 'value_not_string', 'long'],
+  [
+    'D26: an entry whose value is inherited from nowhere',
+    { long: { ['__proto__']: { value: 'x' } } },
+    'value_not_string',
+    'long',
+  ],
   ['D26: a value that is a number', { num: { value: 5 } }, 'value_not_string', 'num'],
   ['D26: a value that is null', { long: { value: null } }, 'value_not_string', 'long'],
   ['D26: a value that is a list', { long: { value: ['a'] } }, 'value_not_string', 'long'],
@@ -113,14 +133,21 @@ for (const [title, values, code, at] of REFUSED) {
     const before = (await opened.search({}, { revision: '1' })).text;
     const refused = refusal(await opened.update({ ...entries({ w_primarykey: '鍵', long: '変えた' }), ...values }));
     assert.deepEqual([refused.code, refused.status, refused.messages.length], [code, 400, 1], refused.messages.join());
-    assert.ok(refused.messages[0]?.includes(`「${at}」`), refused.messages[0]);
+    assert.ok(refused.messages[0]?.includes(`「${at}」`), refused.messages.join());
     assert.equal((await opened.search({}, { revision: '1' })).text, before);
   });
 }
 
 test('D26: every problem is listed, those of parameters too, and nothing is changed', async () => {
   const before = (await opened.search({}, { revision: '1' })).text;
-  const param = { text: { value: 'あいうえおか' }, num: { value: 'x' }, day: {}, at: '', none: { value: '' }, long: { value: '\0' } };
+  const param = {
+    text: { value: 'あいうえおか' },
+    num: { value: 'x' },
+    day: {},
+    at: '',
+    none: { value: '' },
+    long: { value: '\0' },
+  };
   const { code, messages } = refusal(await opened.update(param, { mode: 'add', lang: 'de' }));
   for (const name of ['lang', 'mode', 'w_primarykey', 'text', 'num', 'day', 'at', 'none', 'long']) {
     assert.equal(messages.filter((message) => message.includes(`「${name}」`)).length, 1, `${name} in ${messages}`);

@@ -4,8 +4,18 @@ import { after, before, beforeEach, test } from 'node:test';
 import { entries, type Opened, openApp, refusal } from './opened.ts';
 
 const UPDATE = '/webapi/v1/data/update';
-const FIRST = { u_primarykey: '一', u_text: '最初', u_note: '覚え\r\n書き', u_count: '1', u_unseen: '裏', u_secret: '守' };
-const ROWS = [{ u_item: '机', u_photo: '' }, { u_item: '椅子', u_photo: '' }];
+const FIRST = {
+  u_primarykey: '一',
+  u_text: '最初',
+  u_note: '覚え\r\n書き',
+  u_count: '1',
+  u_unseen: '裏',
+  u_secret: '守',
+};
+const ROWS = [
+  { u_item: '机', u_photo: '' },
+  { u_item: '椅子', u_photo: '' },
+];
 
 let opened: Opened;
 before(async () => {
@@ -24,7 +34,10 @@ fields:
 tables:
   - { code: u_rows, fields: [{ id: u_item, type: text, search: exact }, { id: u_photo, type: image }] }
 `;
-  opened = await openApp(definition, [{ ...FIRST, u_rows: ROWS }, { u_primarykey: '二', u_text: '別' }]);
+  opened = await openApp(definition, [
+    { ...FIRST, u_rows: ROWS },
+    { u_primarykey: '二', u_text: '別' },
+  ]);
 });
 after(() => opened.running.close());
 beforeEach(async () => {
@@ -108,7 +121,11 @@ test('4.2 rule 2: an empty value deletes as well', async () => {
 
 const FILE_IDS = [
   ['4.2 rule 3: the value of a file field must be the ID of a file that exists', { u_file: 'F1' }, 'u_file'],
-  ['4.2 rule 3: the value of an image field must be the ID of a file that exists', { u_image: '../../etc/passwd' }, 'u_image'],
+  [
+    '4.2 rule 3: the value of an image field must be the ID of a file that exists',
+    { u_image: '../../etc/passwd' },
+    'u_image',
+  ],
   ['D28: a file ID of another app is refused', { u_file: '00000000-0000-4000-8000-000000000000' }, 'u_file'],
 ] as const;
 
@@ -139,13 +156,15 @@ for (const [title, name, at] of PARTS) {
     form.set(name, new Blob(['内容']), '写真 ①.png');
     const { code, status, messages } = refusal(await opened.running.post(UPDATE, form));
     assert.deepEqual([code, status, messages.length], ['file_part_refused', 400, 1]);
-    assert.ok(messages[0]?.includes(`「${at}」`), messages[0]);
+    assert.ok(messages[0]?.includes(`「${at}」`), messages.join());
     assert.equal(await everything(), before);
   });
 }
 
 test('4.2: the answer is the envelope and the updated record with its system fields, to the byte', async () => {
-  const { text, json, status, headers } = await opened.update(entries({ ...FIRST, u_text: '"髙" \\ \u2028', u_count: '1,000.50' }));
+  const { text, json, status, headers } = await opened.update(
+    entries({ ...FIRST, u_text: '"髙" \\ \u2028', u_count: '1,000.50' }),
+  );
   const user = '{"id":"yamada","name":"山田 太郎"}';
   assert.equal(
     text,
@@ -158,7 +177,10 @@ test('4.2: the answer is the envelope and the updated record with its system fie
       `"pms_u_usr":{"type":"pms_u_usr","value":${user}},"pms_u_ymd":{"type":"pms_u_ymd","value":"${json.pms_u_ymd.value}"}}`,
   );
   assert.match(json.pms_u_ymd.value, /^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d$/);
-  assert.deepEqual([status, headers.get('content-type'), headers.get('x-error-code')], [200, 'application/json;charset=UTF-8', null]);
+  assert.deepEqual(
+    [status, headers.get('content-type'), headers.get('x-error-code')],
+    [200, 'application/json;charset=UTF-8', null],
+  );
 });
 
 test('P04: the answer holds the fields hidden in the list settings, and no tables', async () => {
@@ -186,7 +208,12 @@ test('D24: other members of an entry are ignored, whatever they are', async () =
 });
 
 test('D24: system fields and tables in param are ignored, whatever they hold', async () => {
-  const other = { pms_i_usr: { value: { id: 'x' } }, pms_u_usr: 'x', pms_i_ymd: { value: '1999-01-01 00:00:00' }, pms_u_ymd: null };
+  const other = {
+    pms_i_usr: { value: { id: 'x' } },
+    pms_u_usr: 'x',
+    pms_i_ymd: { value: '1999-01-01 00:00:00' },
+    pms_u_ymd: null,
+  };
   const { json } = await opened.update({ ...entries(FIRST), ...other, u_rows: [{ u_item: { value: '替え' } }] });
   assert.deepEqual([json.pms_i_usr.value.id, json.pms_u_usr.value.id], ['yamada', 'yamada']);
   assert.notEqual(json.pms_i_ymd.value, '1999-01-01 00:00:00');
@@ -221,8 +248,14 @@ test('D25: protected and auto-numbered fields are never emptied', async () => {
 
 test('D30: mode=merge keeps absent fields, mode=replace and no mode empty them', async () => {
   const merged = await opened.update(entries({ u_primarykey: '一', u_text: '併' }), { mode: 'merge' });
-  assert.deepEqual([merged.json.u_text.value, merged.json.u_note.value, merged.json.u_count.value], ['併', FIRST.u_note, '1']);
-  assert.equal((await opened.update(entries({ u_primarykey: '一', u_text: '' }), { mode: 'merge' })).json.u_text.value, '');
+  assert.deepEqual(
+    [merged.json.u_text.value, merged.json.u_note.value, merged.json.u_count.value],
+    ['併', FIRST.u_note, '1'],
+  );
+  assert.equal(
+    (await opened.update(entries({ u_primarykey: '一', u_text: '' }), { mode: 'merge' })).json.u_text.value,
+    '',
+  );
   const replaced = await opened.update(entries({ u_primarykey: '一', u_text: '替' }), { mode: 'replace' });
   assert.deepEqual([replaced.json.u_text.value, replaced.json.u_note.value], ['替', '']);
 });

@@ -33,14 +33,15 @@ before(async () => {
     await running.addUser(user, `${user} さん`);
     keys[user] = await running.key('A', user, rights);
   }
-  keys['open'] = await running.key('OPEN', 'soto', null);
+  keys.open = await running.key('OPEN', 'soto', null);
   for (const app of ['A', 'OPEN']) await running.put(app, [{ x_primarykey: '1', x_text: '値' }], 'kanri');
 });
 after(() => running.close());
 
 const as = (user: string, appcode = 'A') => ({ appcode, appkey: keys[user] ?? '' });
 const search = (parameters: Record<string, string>) => running.search(parameters, {});
-const update = (parameters: Record<string, string>) => running.update(parameters, entries({ x_primarykey: '1', x_text: '新' }));
+const update = (parameters: Record<string, string>) =>
+  running.update(parameters, entries({ x_primarykey: '1', x_text: '新' }));
 
 test('5 rule 1: every request carries appcode and appkey as form parameters; headers, cookies and the URL are not read', async () => {
   const { appcode, appkey } = as('riyou');
@@ -103,7 +104,10 @@ const RIGHTS = [
 for (const [title, user, searching, updating] of RIGHTS) {
   test(title, async () => {
     const replies = [await search(as(user)), await update(as(user))];
-    assert.deepEqual(replies.map(({ status }) => status), [searching, updating]);
+    assert.deepEqual(
+      replies.map(({ status }) => status),
+      [searching, updating],
+    );
     for (const reply of replies.filter(({ status }) => status === 403)) assert.equal(refusal(reply).code, 'no_right');
   });
 }
@@ -124,7 +128,7 @@ test('D8: an execuserid that is used and unknown is an error', async () => {
   for (const execuserid of ['居ない', '__proto__', 'KOUSHIN', 'koushin ']) {
     const { code, status, messages } = refusal(await search({ ...as('kanri'), execuserid }));
     assert.deepEqual([code, status], ['unknown_execuserid', 400]);
-    assert.ok(messages[0]?.includes('「execuserid」') && messages[0].includes(execuserid), messages[0]);
+    assert.ok(messages[0]?.includes('「execuserid」') && messages[0].includes(execuserid), messages.join());
   }
 });
 
@@ -172,12 +176,12 @@ test('D10: a wrong app, a wrong key, an expired key, a revoked key and one of an
     await search({ appcode: 'A', appkey }),
     await search({ appcode: 'A', appkey: await running.key('A', 'riyou', null, Date.now() - 1) }),
     await search({ appcode: 'A', appkey: 'wrong' }),
-    await search({ appcode: 'A', appkey: ` ${keys['riyou']}` }),
+    await search({ appcode: 'A', appkey: ` ${keys.riyou}` }),
     await search({ appcode: 'A', appkey: digest }),
-    await search({ appcode: 'NONE', appkey: keys['riyou'] ?? '' }),
+    await search({ appcode: 'NONE', appkey: keys.riyou ?? '' }),
     await search({ appcode: '__proto__', appkey: 'constructor' }),
-    await search({ appcode: 'OPEN', appkey: keys['riyou'] ?? '' }),
-    await update({ appcode: 'NONE', appkey: keys['kanri'] ?? '', execuserid: 'riyou' }),
+    await search({ appcode: 'OPEN', appkey: keys.riyou ?? '' }),
+    await update({ appcode: 'NONE', appkey: keys.kanri ?? '', execuserid: 'riyou' }),
   ];
   const [first] = replies;
   for (const reply of replies) {
@@ -208,7 +212,12 @@ test('D10: keys are stored only as digests; they are in no file, no log line and
   ];
   for (const { text } of answers) assert.equal(text.includes(appkey), false, text);
   assert.ok(running.log.length > 5);
-  for (const line of running.log) assert.equal(Object.values(keys).some((key) => line.includes(key)), false, line);
+  for (const line of running.log)
+    assert.equal(
+      Object.values(keys).some((key) => line.includes(key)),
+      false,
+      line,
+    );
   for (const file of ['daicho.db', 'daicho.db-wal']) {
     const bytes = readFileSync(join(running.dataDir, file));
     assert.equal(bytes.includes(appkey), false, file);

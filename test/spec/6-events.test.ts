@@ -7,7 +7,8 @@ import { entries, type Opened, openApp, refusal } from './opened.ts';
 
 let opened: Opened;
 before(async () => {
-  const definition = '{ code: E, fields: [{ id: e_primarykey, type: id }, { id: e_text, type: text, search: partial }] }';
+  const definition =
+    '{ code: E, fields: [{ id: e_primarykey, type: id }, { id: e_text, type: text, search: partial }] }';
   opened = await openApp(definition, [{ e_primarykey: '1' }]);
 });
 after(() => opened.running.close());
@@ -26,7 +27,10 @@ test('6: an update tells nobody but its caller, whatever address it is given', a
   });
   await new Promise<void>((resolve) => listener.listen(0, '127.0.0.1', resolve));
   const url = `http://127.0.0.1:${(listener.address() as AddressInfo).port}/`;
-  const { status, json } = await opened.update(entries({ e_primarykey: '1', e_text: url }), { callback: url, webhook: url });
+  const { status, json } = await opened.update(entries({ e_primarykey: '1', e_text: url }), {
+    callback: url,
+    webhook: url,
+  });
   assert.deepEqual([status, json.e_text.value], [200, url]);
   assert.equal(await opened.find({ e_text: url }), '1');
   await new Promise((resolve) => listener.close(resolve));

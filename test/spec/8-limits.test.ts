@@ -8,7 +8,8 @@ const MAX_BODY = 64 * 1024;
 const UPDATE = '/webapi/v1/data/update';
 let opened: Opened;
 before(async () => {
-  const definition = '{ code: L, fields: [{ id: l_primarykey, type: id }, { id: l_text, type: text, search: partial }] }';
+  const definition =
+    '{ code: L, fields: [{ id: l_primarykey, type: id }, { id: l_text, type: text, search: partial }] }';
   opened = await openApp(definition, [{ l_primarykey: '1', l_text: '初め' }], { maxBody: MAX_BODY });
 });
 after(() => opened.running.close());
@@ -22,7 +23,7 @@ function bodyOf(bytes: number): string {
 test('8: a body of as many bytes as the operator allows is read', async () => {
   const { status, json } = await opened.running.post(UPDATE, bodyOf(MAX_BODY));
   assert.equal(status, 200);
-  assert.equal((await opened.find({ l_text: json.l_text.value.slice(0, 50) })), '1');
+  assert.equal(await opened.find({ l_text: json.l_text.value.slice(0, 50) }), '1');
 });
 
 test('8: a body that says it is one byte longer is refused before it is read', async () => {

@@ -23,7 +23,10 @@ test('9 rule 1: the base address may have a product segment', async () => {
   assert.equal((await based.search({})).status, 200);
   assert.equal((await based.update(entries({ n_primarykey: '1' }))).status, 200);
   const { origin } = new URL(based.running.url);
-  const response = await fetch(`${origin}/webapi/v1/dataset/search`, { method: 'POST', body: new URLSearchParams(based.credentials) });
+  const response = await fetch(`${origin}/webapi/v1/dataset/search`, {
+    method: 'POST',
+    body: new URLSearchParams(based.credentials),
+  });
   assert.deepEqual([response.status, response.headers.get('x-error-code')], [404, 'unknown_path']);
 });
 
@@ -56,7 +59,9 @@ for (const [title, path] of PATHS) {
 
 test('9 rule 1: an unknown path is unknown for every method, and its query is not shown', async () => {
   for (const method of ['GET', 'PUT', 'DELETE']) {
-    const response = await fetch(`${opened.running.url}/webapi/v1/nowhere?appkey=${opened.credentials.appkey}`, { method });
+    const response = await fetch(`${opened.running.url}/webapi/v1/nowhere?appkey=${opened.credentials.appkey}`, {
+      method,
+    });
     const body = await response.text();
     assert.deepEqual([response.status, response.headers.get('x-error-code')], [404, 'unknown_path']);
     assert.ok(body.includes('/webapi/v1/nowhere') && !body.includes('appkey'), body);

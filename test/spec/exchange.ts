@@ -2,7 +2,11 @@
 import { connect } from 'node:net';
 
 /** What came back, as text, when the server closed the connection or `isWhole` says that all is there. */
-export function exchange(url: string, request: string | Buffer, isWhole: (text: string) => boolean = isOneAnswer): Promise<string> {
+export function exchange(
+  url: string,
+  request: string | Buffer,
+  isWhole: (text: string) => boolean = isOneAnswer,
+): Promise<string> {
   return new Promise((resolve, reject) => {
     const socket = connect(Number(new URL(url).port), '127.0.0.1', () => socket.write(request));
     let text = '';

@@ -33,7 +33,7 @@ export async function openApp(
   const records_ = async (param: unknown, more: Record<string, string>) => {
     const { status, json, text } = await search(param, more);
     assert.equal(status, 200, text);
-    return json.rkwa_errorcount === 0 ? json[more['tablecode'] ?? recordsKey] : [];
+    return json.rkwa_errorcount === 0 ? json[more.tablecode ?? recordsKey] : [];
   };
   return {
     running,
@@ -65,7 +65,11 @@ export function entries(values: Record<string, string>): Record<string, { value:
 }
 
 /** The envelope of a refused call in the reply, checked for being one. */
-export function refusal({ status, headers, text, json }: Reply): { status: number; code: string | null; messages: string[] } {
+export function refusal({ status, headers, text, json }: Reply): {
+  status: number;
+  code: string | null;
+  messages: string[];
+} {
   assert.equal(headers.get('content-type'), 'application/json;charset=UTF-8', text);
   assert.deepEqual(Object.keys(json), ['rkwa_status', 'rkwa_errorcount', 'rkwa_errmsg'], text);
   assert.equal(json.rkwa_status, 'NG', text);
