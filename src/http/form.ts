@@ -59,7 +59,8 @@ export function parseUrlencoded(body: Buffer, problems: Problem[]): Form {
     const name = decode(text.slice(start, split));
     const isBroken = broken && text.slice(start, end).includes(REPLACEMENT);
     const value = isBroken ? null : split < end ? decode(text.slice(split + 1, end)) : '';
-    if (name === null || value === null) problems.push({ code: 'bad_encoding', at: shown(name ?? text.slice(start, split)) });
+    if (name === null || value === null)
+      problems.push({ code: 'bad_encoding', at: shown(name ?? text.slice(start, split)) });
     else if (end > start) add(form, name, value, problems);
     start = end + 1;
   }

@@ -1,7 +1,7 @@
 // Writes an answer to the socket: status, headers, bytes (D33-D35).
 import type { ServerResponse } from 'node:http';
-import { envelopeOf, type Refused } from '../operations/refused.ts';
 import type { Answer } from '../operations/answer.ts';
+import { envelopeOf, type Refused } from '../operations/refused.ts';
 
 /** Exactly this (D35). */
 const CONTENT_TYPE = 'application/json;charset=UTF-8';

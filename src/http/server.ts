@@ -3,8 +3,8 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse, S
 import type { Socket } from 'node:net';
 import type { Log } from '../config/log.ts';
 import { Refusal, refuse } from '../errors.ts';
-import { type Call, requestedLang, shown } from '../operations/request.ts';
 import { envelopeOf, refusedBy } from '../operations/refused.ts';
+import { type Call, requestedLang, shown } from '../operations/request.ts';
 import { type Store, Unavailable } from '../store/store.ts';
 import { formTypeOf, parseForm } from './form.ts';
 import { reply, replyRefused } from './reply.ts';

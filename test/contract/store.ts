@@ -376,11 +376,14 @@ export function storeContract(name: string, makeBench: () => Bench): void {
       for (let line = 1; line <= 3; line++) {
         await loader.put([{ line, primaryKey: null, values: new Map(), tables: new Map() }], line);
       }
-      const started = performance.now();
-      const updated = await update(store, 'SMALL', { s_primarykey: 'B1', exact: 'while loading' });
-      assert.equal(updated.kind, 'updated');
-      assert.ok(performance.now() - started < 5_000, `it took ${Math.round(performance.now() - started)} ms`);
-      await loader.finish(() => {});
+      try {
+        const started = performance.now();
+        const updated = await update(store, 'SMALL', { s_primarykey: 'B1', exact: 'while loading' });
+        assert.equal(updated.kind, 'updated');
+        assert.ok(performance.now() - started < 5_000, `it took ${Math.round(performance.now() - started)} ms`);
+      } finally {
+        await loader.finish(() => {});
+      }
       assert.equal(await bench.register.countRecords('LOADED'), 3);
     });
 

@@ -92,7 +92,12 @@ test('a search finds exactly what a plain filter over the values finds, whatever
       }
     }),
     // Shrinking a counterexample ends there too.
-    { numRuns: RUNS, interruptAfterTimeLimit: Math.max(120_000, RUNS * 1_000), markInterruptAsFailure: false, endOnFailure: true },
+    {
+      numRuns: RUNS,
+      interruptAfterTimeLimit: Math.max(120_000, RUNS * 1_000),
+      markInterruptAsFailure: false,
+      endOnFailure: true,
+    },
   );
 });
 
@@ -492,8 +497,7 @@ function boundOf(type: string, value: string, { change, other }: Pick): string {
   if (value === '') return BOUNDS[type]?.[other % 3] ?? `A-${other}`;
   if (type === 'number') {
     if (change === 1 && !value.startsWith('-')) return `+${value}`;
-    if (change === 2)
-      return value.includes('.') ? `${value.replace(/^(-?)0*(?=\d{29})/, '$1')}` : `${value}.0`.slice(0, 31);
+    if (change === 2 && value.length < 20) return value.includes('.') ? `${value}0` : `${value}.0`;
     if (change === 3) return value.replace(/\B(?=(?:\d{3})+(?!\d))(?<!\.\d*)/g, ',');
     return change === 4 ? value.slice(0, 2).replace(/^-$/, '0').replace(/\.$/, '') : value;
   }
