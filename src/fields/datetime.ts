@@ -1,5 +1,5 @@
 // Date-times: written YYYY-MM-DD HH:MM:SS, as the system fields are; a bound may be a date alone, the whole day.
-import { parseDate } from './date.ts';
+import { monthOf, monthsBetween, parseDate } from './date.ts';
 import { type FieldType, isStorable, plainEntry, type Unreadable } from './field-type.ts';
 import { parseTime } from './time.ts';
 
@@ -9,6 +9,8 @@ export const datetime: FieldType = {
   filledBy: 'request',
   parse: parseDatetime,
   render: (value) => plainEntry('datetime', value),
+  bucket: monthOf,
+  buckets: monthsBetween,
   bound: datetimeBound,
 };
 

@@ -28,6 +28,10 @@ export interface FieldType {
   render(value: string, field: Field, context: RenderContext): string;
   /** A text whose code point order is the order of the values; left out where that is the value itself. */
   order?(value: string): string;
+  /** A coarse part of an order form that many values share, for finding ranges together with other conditions. */
+  bucket?(order: string): string;
+  /** The buckets that a range touches; null where they are too many to help. */
+  buckets?(from: string, to: string): readonly string[] | null;
   /** The order form of a range's bound or of an exact keyword (spec 4.1 rules 1 and 3). */
   bound?(keyword: string, side: 'lower' | 'upper'): string | Unreadable;
 }

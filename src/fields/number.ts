@@ -20,6 +20,8 @@ export const number: FieldType = {
     return `{"type":"number","value":"${value}","value_formatted":${JSON.stringify(shown)}}`;
   },
   order: numberOrder,
+  bucket: numberBucket,
+  buckets: numberBuckets,
   bound(keyword) {
     const value = parseNumber(keyword);
     return typeof value === 'string' ? numberOrder(value) : value;
@@ -65,6 +67,32 @@ export function numberOrder(value: string): string {
   let complement = '0';
   for (let i = 0; i < body.length; i++) complement += String.fromCharCode(105 - body.charCodeAt(i));
   return `${complement}~`;
+}
+
+/** Sign, order of magnitude and two leading digits of an order form. */
+function numberBucket(order: string): string {
+  return order.slice(0, 6).padEnd(6, '0');
+}
+
+/** Most buckets of a range that are asked for one by one. */
+const MAX_BUCKETS = 64;
+
+function numberBuckets(from: string, to: string): readonly string[] | null {
+  const last = numberBucket(to);
+  const buckets: string[] = [];
+  // Ranges of positive numbers only: 2, where the point stands, then two digits.
+  if (!from.startsWith('2') || from > to) return null;
+  let point = Number(from.slice(1, 4));
+  let digits = Number(from.slice(4, 6).padEnd(2, '0'));
+  for (;;) {
+    const bucket = `2${String(point).padStart(3, '0')}${digits}`;
+    if (bucket > last) return buckets;
+    if (buckets.push(bucket) > MAX_BUCKETS) return null;
+    if (++digits === 100) {
+      digits = 10;
+      point++;
+    }
+  }
 }
 
 /** The number as `value_formatted` shows it: rounded half away from zero, sign, prefix, digits, suffix (D37). */

@@ -1,4 +1,5 @@
 // The system fields: who put a record in and who updated it last, and when (spec 2.2).
+import { monthOf, monthsBetween } from './date.ts';
 import { datetimeBound } from './datetime.ts';
 import { type FieldType, plainEntry } from './field-type.ts';
 import { parseText } from './text.ts';
@@ -23,6 +24,8 @@ function momentType(type: string): FieldType {
     filledBy: 'server',
     parse: parseText,
     render: (value) => plainEntry(type, value),
+    bucket: monthOf,
+    buckets: monthsBetween,
     bound: datetimeBound,
   };
 }

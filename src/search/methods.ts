@@ -76,6 +76,28 @@ export function searchedForm(field: Field): ((value: string) => string) | null {
   return METHODS[field.search].form(field);
 }
 
+/** From a searched form to a coarse part of it that many values share; null where there is none (sql/pairs.ts). */
+export function bucketOf(field: Field): ((form: string) => string) | null {
+  if (field.search === 'range') return typeOf(field).bucket ?? null;
+  return field.search === 'exact' ? hashed : null;
+}
+
+/** The buckets in which all that meets the condition lies; null where they do not help. */
+export function bucketsOf(condition: Condition): readonly string[] | null {
+  const bucket = bucketOf(condition.field);
+  if (bucket === null) return null;
+  if (condition.kind === 'equals') return [bucket(condition.text)];
+  if (condition.kind !== 'between' || condition.from === null || condition.to === null) return null;
+  return typeOf(condition.field).buckets?.(condition.from, condition.to) ?? null;
+}
+
+/** One of 4,096 characters for any text. */
+function hashed(text: string): string {
+  let hash = 0x811c9dc5;
+  for (let i = 0; i < text.length; i++) hash = Math.imul(hash ^ text.charCodeAt(i), 0x01000193);
+  return String.fromCharCode(0xe800 + ((hash ^ (hash >>> 12)) & 0xfff));
+}
+
 /** The condition of a keyword on a field that is not searched by range; null where it is none (D14, D16). */
 export function keywordCondition(field: Field, keyword: string): Condition | Unreadable | null {
   if (keyword === '') return null;

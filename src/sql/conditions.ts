@@ -1,7 +1,7 @@
 // Conditions → SQL: the test of one row, and the index that finds the rows that may pass it.
 import type { Condition } from '../search/condition.ts';
-import { type Column, type TableLayout } from './layout.ts';
-import { pairQuery } from './pairs.ts';
+import type { Column, TableLayout } from './layout.ts';
+import { bucketQuery, pairQuery } from './pairs.ts';
 import { join, quote, raw, type Sql, sql } from './sql.ts';
 
 /** How an index answers a condition. */
@@ -17,6 +17,8 @@ export interface CompiledCondition {
   /** The test of one row, by its columns alone; never taken for a use of an index. */
   readonly test: Sql;
   readonly lookup: Lookup;
+  /** What the pair index has for the condition, to be walked together with others; null where it has nothing. */
+  readonly query: string | null;
 }
 
 /** More keywords than this are passed as one JSON array, so that the SQL stays bounded. */
@@ -27,13 +29,19 @@ export function compileCondition(layout: TableLayout, alias: string, condition: 
   const position = layout.columns.findIndex(({ field }) => field.id === condition.field.id);
   const column = layout.columns[position] as Column;
   const name = `${alias}.${quote(column.formName ?? column.name)}`;
+  if (condition.kind === 'contains' || condition.kind === 'chosen') {
+    const query = pairQuery(condition, position);
+    return { test: containsAny(name, condition), lookup: { kind: 'pairs', query }, query };
+  }
+  return { ...compileOrdered(name, column, condition), query: bucketQuery(condition, column, position) };
+}
+
+function compileOrdered(
+  name: string,
+  column: Column,
+  condition: Exclude<Condition, { kind: 'contains' | 'chosen' }>,
+): Omit<CompiledCondition, 'query'> {
   switch (condition.kind) {
-    case 'contains':
-    case 'chosen':
-      return {
-        test: containsAny(name, condition),
-        lookup: { kind: 'pairs', query: pairQuery(condition, position) },
-      };
     case 'equals':
       return {
         test: sql`${raw(`+${name}`)} = ${condition.text}`,
@@ -53,7 +61,7 @@ function stretch(
   column: Column,
   from: string | null,
   to: readonly [bound: string, operator: string] | null,
-): CompiledCondition {
+): Omit<CompiledCondition, 'query'> {
   const bounds = (column: Sql): Sql => {
     const tests: Sql[] = [];
     if (from !== null) tests.push(sql`${column} >= ${from}`);

@@ -1,6 +1,6 @@
 // How an app's records lie in the database: one table per app and one per form table, named here and nowhere else.
-import type { App, Field, Table } from '../app/app.ts';
-import { type IndexKind, indexKind, searchedForm } from '../search/methods.ts';
+import { type App, type Field, searchForm, type Table } from '../app/app.ts';
+import { bucketOf, type IndexKind, indexKind, searchedForm } from '../search/methods.ts';
 
 /** A field's column, and the column of its searched form where that is not the value itself. */
 export interface Column {
@@ -13,6 +13,8 @@ export interface Column {
   readonly indexKind: IndexKind;
   /** Name of the B-tree index of an ordered search; null where there is none. */
   readonly index: string | null;
+  /** From the searched form to the bucket by which the pair index finds it; null where it has none. */
+  readonly bucket: ((form: string) => string) | null;
 }
 
 export interface TableLayout {
@@ -31,6 +33,11 @@ export interface Layout {
   readonly history: string;
 }
 
+/** Whether the pair index holds tokens of the column. */
+export function hasTokens({ indexKind, bucket }: Column): boolean {
+  return indexKind === 'pairs' || indexKind === 'choices' || bucket !== null;
+}
+
 /** Longest identifier that every engine takes, less what is put behind it. */
 const MAX_NAME = 50;
 
@@ -42,14 +49,16 @@ export function layoutOf(app: App, id: number, generation: number): Layout {
   const name = `app_${id}_${generation}`;
   return {
     app,
-    form: tableLayout(name, [...app.fields, ...app.system]),
-    tables: app.tables.map((table, index) => ({ table, ...tableLayout(`${name}_t${index + 1}`, table.fields) })),
+    form: tableLayout(name, [...app.fields, ...app.system], app.primaryKey),
+    tables: app.tables.map((table, index) => ({ table, ...tableLayout(`${name}_t${index + 1}`, table.fields, null) })),
     history: `app_${id}_history`,
   };
 }
 
-function tableLayout(name: string, fields: readonly Field[]): TableLayout {
+/** `primaryKey` is that of the form; null for the table of a form, whose columns have no buckets. */
+function tableLayout(name: string, fields: readonly Field[], primaryKey: Field | null): TableLayout {
   const taken = new Set<string>();
+  const bucketed = primaryKey !== null && searchForm(fields).length > 1;
   const columns = fields.map((field, index) => {
     let column = field.id;
     if (column.length > MAX_NAME || taken.has(column.toLowerCase())) column = `~${index + 1}`;
@@ -63,8 +72,8 @@ function tableLayout(name: string, fields: readonly Field[]): TableLayout {
       form,
       indexKind: kind,
       index: kind === 'ordered' ? `${name}_i${index + 1}` : null,
+      bucket: bucketed && kind === 'ordered' && field !== primaryKey ? bucketOf(field) : null,
     };
   });
-  const paired = columns.some(({ indexKind }) => indexKind === 'pairs' || indexKind === 'choices');
-  return { name, columns, pairs: paired ? `${name}_pairs` : null };
+  return { name, columns, pairs: columns.some(hasTokens) ? `${name}_pairs` : null };
 }

@@ -1,14 +1,16 @@
 // The pair index: which tokens a record has, and the query that finds the records that may contain a text.
 import type { Condition } from '../search/condition.ts';
-import { choicesOf } from '../search/methods.ts';
-import type { Column } from './layout.ts';
+import { bucketsOf, choicesOf } from '../search/methods.ts';
+import { type Column, hasTokens } from './layout.ts';
 
-// A token is the column's tag and two neighbouring characters of its searched form, or a whole choice. ASCII is moved into
+// A token is the column's tag and two neighbouring characters of its searched form, or a whole choice, or, for columns with a
+// B-tree, the bucket of the form, so that several common conditions can be met by walking their lists together. ASCII is moved into
 // the private use area, where the tokenizer neither splits nor changes it; the last character is paired with an end mark, so
 // that a prefix of tag and character finds every text that holds the character.
 const MOVED = 0xe000;
 const END = '\ue080';
 const CHOICE = '\ue081';
+const BUCKET = '\ue082';
 const TAG = 0xe100;
 
 /** Pairs of a long keyword that a query asks for; the rest is left to the recheck. */
@@ -30,10 +32,11 @@ export function tokensOf(column: Column, position: number, value: string): strin
   const tag = tagOf(position);
   let tokens = '';
   if (column.indexKind === 'choices') {
-    for (const choice of choicesOf(column.field, value)) tokens += `${choiceToken(tag, choice)} `;
+    for (const choice of choicesOf(column.field, value)) tokens += `${wholeToken(tag + CHOICE, choice)} `;
     return tokens;
   }
   const text = column.form === null ? value : column.form(value);
+  if (column.bucket !== null) return `${wholeToken(tag + BUCKET, column.bucket(text))} `;
   let before = '';
   for (const character of text) {
     const next = moved(character);
@@ -48,9 +51,7 @@ export function tokensOfRow(columns: readonly Column[], value: (position: number
   let tokens = '';
   for (let position = 0; position < columns.length; position++) {
     const column = columns[position] as Column;
-    if (column.indexKind === 'pairs' || column.indexKind === 'choices') {
-      tokens += tokensOf(column, position, value(position));
-    }
+    if (hasTokens(column)) tokens += tokensOf(column, position, value(position));
   }
   return tokens;
 }
@@ -59,14 +60,21 @@ export function tokensOfRow(columns: readonly Column[], value: (position: number
 export function pairQuery(condition: Condition & { kind: 'contains' | 'chosen' }, position: number): string {
   const tag = tagOf(position);
   const alternatives = condition.anyOf.map((text) =>
-    condition.kind === 'chosen' ? `"${choiceToken(tag, text)}"` : containsQuery(tag, text),
+    condition.kind === 'chosen' ? `"${wholeToken(tag + CHOICE, text)}"` : containsQuery(tag, text),
   );
   return `(${alternatives.join(' OR ')})`;
 }
 
-function choiceToken(tag: string, choice: string): string {
-  let token = tag + CHOICE;
-  for (const character of choice) token += moved(character);
+/** The query for what may meet a condition on a column with a B-tree; null where its buckets do not help. */
+export function bucketQuery(condition: Condition, column: Column, position: number): string | null {
+  const buckets = column.bucket === null ? null : bucketsOf(condition);
+  if (buckets === null || buckets.length === 0) return null;
+  return `(${buckets.map((bucket) => `"${wholeToken(tagOf(position) + BUCKET, bucket)}"`).join(' OR ')})`;
+}
+
+function wholeToken(start: string, text: string): string {
+  let token = start;
+  for (const character of text) token += moved(character);
   return token;
 }
 

@@ -79,12 +79,14 @@ function rowsFrom(layout: TableLayout, lookup: Lookup): Sql {
   return sql`from ${pairs} p cross join ${table} c on c.pms_id = p.rowid where p.${pairs} match ${lookup.query}`;
 }
 
-/** The start from the pair index with every condition on the form that it can answer. */
+/** The start from the pair index with the conditions of several groups, whose lists it walks together. */
 export function startFromPairs(groups: readonly Group[]): Start {
-  const queries = groups.flatMap(({ onTable, conditions: [condition] }) =>
-    !onTable && condition?.lookup.kind === 'pairs' ? [condition.lookup.query] : [],
-  );
-  return { kind: 'pairs', query: queries.join(' AND ') };
+  return { kind: 'pairs', query: groups.map(({ conditions: [condition] }) => condition?.query).join(' AND ') };
+}
+
+/** Whether a group can be part of startFromPairs. */
+export function isPaired({ onTable, conditions: [condition] }: Group): boolean {
+  return !onTable && condition?.query != null;
 }
 
 /** What one page is: records after a place, at most so many. */

@@ -1,7 +1,7 @@
 // Reads and writes the records of one generation of an app: values, searched forms, rendered answers and pairs together.
 import type { RenderContext } from '../../fields/field-type.ts';
 import { recordRenderer, rowRenderer, type Values } from '../../envelope/record.ts';
-import type { Layout, TableLayout } from '../../sql/layout.ts';
+import { hasTokens, type Layout, type TableLayout } from '../../sql/layout.ts';
 import { tokensOfRow } from '../../sql/pairs.ts';
 import { quote } from '../../sql/sql.ts';
 import type { Connection, Statement } from './connection.ts';
@@ -70,7 +70,7 @@ export function recordTable(db: Connection, layout: Layout): RecordTable {
   const columns = form.columns.map((column) => quote(column.name)).join(', ');
   const keyColumn = quote(form.columns.find((column) => column.field === layout.app.primaryKey)?.name as string);
   const derive = deriver(layout, null);
-  const paired = form.columns.map(({ indexKind }) => indexKind === 'pairs' || indexKind === 'choices');
+  const paired = form.columns.map(hasTokens);
   const formPositions = form.columns.map((_, position) => formPosition(form, position));
 
   const statements = new Map<string, Statement>();

@@ -5,6 +5,7 @@ import {
   compileGroups,
   countQuery,
   type Group,
+  isPaired,
   keepSet,
   type Page,
   pageQuery,
@@ -100,14 +101,20 @@ function makePlan(layout: Layout, search: Search, count: (query: Sql) => number)
   const [only] = groups;
   if (only === undefined) return { layout, search, start: { kind: 'all' }, tests: [], work: 0 };
   const single = groups.length === 1 && only.conditions.length === 1;
-  let best = cheapest(groups, single ? MANY : FEW, count);
-  if (best.rows >= FEW && !single) best = cheapest(groups, MANY, count);
+  let counted = countGroups(groups, single ? MANY : FEW, count);
+  let best = fewest(counted);
+  if (best.rows === FEW && !single) {
+    counted = countGroups(groups, MANY, count);
+    best = fewest(counted);
+  }
   const { group, condition, rows } = best;
-  const combined = groups.filter(({ onTable, conditions }) => !onTable && conditions[0]?.lookup.kind === 'pairs');
-  // Where every condition is common, the pair index can walk its lists together and give records in their order.
-  if (rows >= FEW && combined.length > 0 && (combined.length > 1 || rows >= MANY)) {
+  // Where every condition is common, the pair index walks the lists of several together; the longest are better tested.
+  const paired = rows < FEW ? [] : counted.filter((candidate) => isPaired(candidate.group));
+  const selective = paired.filter((candidate) => candidate.rows < MANY);
+  const walked = (selective.length > 1 ? selective : paired).map((candidate) => candidate.group);
+  if (walked.length > 1) {
     const tests = groups.map(({ test }) => test);
-    return { layout, search, start: startFromPairs(groups), tests, work: single ? 0 : rows };
+    return { layout, search, start: startFromPairs(walked), tests, work: rows / WALKED };
   }
   const start = startFrom(group, condition);
   const open = groups.filter((other) => other !== group || start.kind === 'pairs');
@@ -115,23 +122,31 @@ function makePlan(layout: Layout, search: Search, count: (query: Sql) => number)
   return { layout, search, start, tests: open.map(({ test }) => test), work: single && ordered ? 0 : rows };
 }
 
-interface Candidate {
+/** Entries of lists walked together in the time that one row takes to be looked at; some of them become rows. */
+const WALKED = 8;
+
+interface Counted {
   readonly group: Group;
+  /** The condition of the group that the fewest index rows answer. */
   readonly condition: Group['conditions'][number];
+  /** How many those are, counted up to a bound. */
   readonly rows: number;
 }
 
-/** The condition that the fewest index rows answer, counted up to a bound; the first of those at the bound. */
-function cheapest(groups: readonly Group[], bound: number, count: (query: Sql) => number): Candidate {
-  let best: Candidate | null = null;
-  for (const group of groups) {
+function countGroups(groups: readonly Group[], bound: number, count: (query: Sql) => number): readonly Counted[] {
+  return groups.map((group) => {
+    let best: Counted | null = null;
     for (const condition of group.conditions) {
-      const { kind } = condition.lookup;
       // Alone and in record order, a start needs no count.
-      const free = groups.length === 1 && group.conditions.length === 1 && !group.onTable && kind !== 'stretch';
-      const rows: number = free ? 0 : count(probe(group, condition, best === null ? bound : Math.min(bound, best.rows + 1)));
+      const alone = groups.length === 1 && group.conditions.length === 1 && !group.onTable;
+      const free = alone && condition.lookup.kind !== 'stretch';
+      const rows: number = free ? 0 : count(probe(group, condition, bound));
       if (best === null || rows < best.rows) best = { group, condition, rows };
     }
-  }
-  return best as Candidate;
+    return best as Counted;
+  });
+}
+
+function fewest(counted: readonly Counted[]): Counted {
+  return counted.reduce((best, candidate) => (candidate.rows < best.rows ? candidate : best));
 }

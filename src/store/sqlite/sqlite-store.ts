@@ -38,6 +38,7 @@ export function openSqliteStore({ dataDir, cacheMiB }: SqliteStoreOptions): Stor
   const searcher = searcherOn(db);
   const writer = new WriterThread(dataDir);
   let reader: ReaderThread | null = null;
+  let resuming: Worker | null = null;
   const layouts = new WeakMap<RegisteredApp, Layout>();
   const used = new Map<number, number>();
   const noteUses = () => {
@@ -88,9 +89,14 @@ export function openSqliteStore({ dataDir, cacheMiB }: SqliteStoreOptions): Stor
     keyUsed(key: AppKey) {
       used.set(key.id, Date.now());
     },
-    async resume() {},
+    resume: () =>
+      new Promise((resolve, reject) => {
+        resuming = startThread('resume-thread', { dataDir });
+        resuming.once('error', reject).once('exit', () => resolve());
+      }),
     async close() {
       clearInterval(timer);
+      await resuming?.terminate();
       noteUses();
       await Promise.all([writer.close(), reader?.close()]);
       db.close();
