@@ -46,7 +46,6 @@ export const STATUS = {
   revision_conflict: 409,
   body_too_large: 413,
   unsupported_media_type: 415,
-  too_many_requests: 429,
   internal_error: 500,
   unavailable: 503,
 } as const;

@@ -106,9 +106,16 @@ function parseMultipart(headers: IncomingHttpHeaders, body: Buffer, problems: Pr
       if (broken && (name + value).includes(REPLACEMENT)) problems.push({ code: 'bad_encoding', at: shown(name) });
       else add(form, name, value, problems);
     });
-    parser.on('file', (name: string | undefined, stream) => {
-      problems.push({ code: 'file_part_refused', ...(name === undefined ? {} : { at: shown(name) }) });
-      stream.resume();
+    parser.on('file', (name: string | undefined, stream, filename: string | undefined) => {
+      let size = 0;
+      stream.on('data', (chunk: Buffer) => {
+        size += chunk.length;
+      });
+      stream.on('end', () => {
+        // A browser sends such a part for a file field that nothing was chosen for.
+        if (size === 0 && !filename) return;
+        problems.push({ code: 'file_part_refused', ...(name === undefined ? {} : { at: shown(name) }) });
+      });
     });
     parser.on('partsLimit', () => malformed(MAX_PARAMETERS));
     parser.on('error', () => malformed());

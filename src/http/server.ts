@@ -48,9 +48,7 @@ export function createHttpServer(store: Store, options: ServerOptions, log: Log)
   }
 
   function operationOf(request: IncomingMessage): Operation {
-    const url = request.url ?? '';
-    const query = url.indexOf('?');
-    const path = query < 0 ? url : url.slice(0, query);
+    const path = pathOf(request.url ?? '');
     const operation = operations.get(path);
     if (operation === undefined) throw refuse('unknown_path', { sent: shown(path) });
     if (request.method !== 'POST') throw refuse('wrong_method', { sent: request.method ?? '', limit: 'POST' });
@@ -65,6 +63,14 @@ export function createHttpServer(store: Store, options: ServerOptions, log: Log)
     else refuseConnection(refuse('malformed_request'), socket as Socket, options.always200);
   });
   return server;
+}
+
+/** The path of a request target, which may be a whole address (RFC 9112, 3.2.2). */
+function pathOf(target: string): string {
+  const address = target.startsWith('/') ? null : URL.parse(target);
+  if (address !== null) return address.pathname;
+  const query = target.indexOf('?');
+  return query < 0 ? target : target.slice(0, query);
 }
 
 /** The body of a request, whole; refuses one that is larger than `maxBody` bytes as soon as that is known. */

@@ -85,8 +85,6 @@ export const en = {
     `The request body is too large.${limit === undefined ? '' : ` At most ${bytes(limit)} are allowed.`}`,
   unsupported_media_type: (problem) =>
     `This Content-Type is not supported${shown(problem)}. Send application/x-www-form-urlencoded or multipart/form-data.`,
-  too_many_requests: ({ limit }) =>
-    `Too many requests${limit === undefined ? '' : ` (limit: ${limit})`}. Wait a little, then try again.`,
   internal_error: () => "An internal error occurred. Details are in the server's log.",
   unavailable: () => 'The service is not available at the moment. Try again in a little while.',
   no_match: () => 'No matching data was found.',

@@ -88,8 +88,6 @@ export const ja = {
     `リクエストの本文が大きすぎます。${limit === undefined ? '小さくしてください。' : `${bytes(limit)}以内にしてください。`}`,
   unsupported_media_type: (problem) =>
     `リクエストの Content-Type に対応していません${shown(problem)}。application/x-www-form-urlencoded または multipart/form-data で送信してください。`,
-  too_many_requests: ({ limit }) =>
-    `リクエストが多すぎます${limit === undefined ? '' : `（上限: ${limit}）`}。しばらく待ってから、もう一度お試しください。`,
   internal_error: () => 'サーバー内部でエラーが発生しました。詳細はサーバーのログを確認してください。',
   unavailable: () => '現在サービスを利用できません。しばらく待ってから、もう一度お試しください。',
   no_match: () => '該当するデータがありません。',

@@ -67,7 +67,6 @@ export const zh = {
     `请求正文过大。${limit === undefined ? '请减小其大小。' : `最多允许 ${bytes(limit)}。`}`,
   unsupported_media_type: (problem) =>
     `不支持此 Content-Type${shown(problem)}。请使用 application/x-www-form-urlencoded 或 multipart/form-data 发送。`,
-  too_many_requests: ({ limit }) => `请求过多${limit === undefined ? '' : `（上限：${limit}）`}。请稍候再试。`,
   internal_error: () => '服务器内部发生错误。详细信息请查看服务器日志。',
   unavailable: () => '服务暂时不可用。请稍候再试。',
   no_match: () => '没有符合条件的数据。',

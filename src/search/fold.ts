@@ -11,6 +11,8 @@ export function fold(text: string): string {
   if (UNCHANGED.test(text)) return text;
   return text
     .normalize('NFKC')
+    // Up, then down: what has no capital of its own (ß, ς) meets what its capitals become.
+    .toUpperCase()
     .toLowerCase()
     .normalize('NFKC')
     .replaceAll('ς', 'σ')

@@ -13,6 +13,9 @@ const CHOICE = '\ue081';
 const BUCKET = '\ue082';
 const TAG = 0xe100;
 
+/** Longest token, in characters: the engine cuts longer ones somewhere; the rest is left to the recheck. */
+const MAX_TOKEN = 1_000;
+
 /** Pairs of a long keyword that a query asks for; the rest is left to the recheck. */
 const MAX_PAIRS = 12;
 
@@ -62,7 +65,7 @@ export function pairQuery(condition: Condition & { kind: 'contains' | 'chosen' }
   const alternatives = condition.anyOf.map((text) =>
     condition.kind === 'chosen' ? `"${wholeToken(tag + CHOICE, text)}"` : containsQuery(tag, text),
   );
-  return `(${alternatives.join(' OR ')})`;
+  return `(${[...new Set(alternatives)].join(' OR ')})`;
 }
 
 /** The query for what may meet a condition on a column with a B-tree; null where its buckets do not help. */
@@ -74,7 +77,8 @@ export function bucketQuery(condition: Condition, column: Column, position: numb
 
 function wholeToken(start: string, text: string): string {
   let token = start;
-  for (const character of text) token += moved(character);
+  const characters = text.length > MAX_TOKEN ? Array.from(text).slice(0, MAX_TOKEN) : text;
+  for (const character of characters) token += moved(character);
   return token;
 }
 

@@ -12,6 +12,8 @@ export interface Group {
   /** The test of a record (alias t). */
   readonly test: Sql;
   readonly onTable: boolean;
+  /** One condition on the choices of a field. */
+  readonly chosen: boolean;
 }
 
 /** Where the records of a search are found. */
@@ -30,7 +32,7 @@ export type Start =
 export function compileGroups(layout: Layout, conditions: Conditions): readonly Group[] {
   const groups: Group[] = conditions.form.map((condition) => {
     const compiled = compileCondition(layout.form, 't', condition);
-    return { layout: layout.form, conditions: [compiled], test: compiled.test, onTable: false };
+    return { layout: layout.form, conditions: [compiled], test: compiled.test, onTable: false, chosen: condition.kind === 'chosen' };
   });
   for (const { table, conditions: onRows } of conditions.tables) {
     const rows = layout.tables.find((candidate) => candidate.table.code === table.code) as TableLayout;
@@ -40,7 +42,7 @@ export function compileGroups(layout: Layout, conditions: Conditions): readonly 
       ' and ',
     );
     const test = sql`exists (select 1 from ${raw(quote(rows.name))} c where c.pms_record = t.pms_seq and ${tests})`;
-    groups.push({ layout: rows, conditions: compiled, test, onTable: true });
+    groups.push({ layout: rows, conditions: compiled, test, onTable: true, chosen: false });
   }
   return groups;
 }

@@ -182,7 +182,6 @@ const PROVOKED: { readonly [code in Exclude<ErrorCode, keyof typeof NOT_PROVOKED
 /** Codes that no request provokes here, and why. */
 const NOT_PROVOKED = {
   malformed_request: 'not HTTP: 7-errors-http.test.ts',
-  too_many_requests: 'no rate is limited (spec 8)',
   unavailable: 'needs a store that cannot serve: below',
 } as const;
 

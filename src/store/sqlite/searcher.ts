@@ -101,29 +101,30 @@ function makePlan(layout: Layout, search: Search, count: (query: Sql) => number)
   const [only] = groups;
   if (only === undefined) return { layout, search, start: { kind: 'all' }, tests: [], work: 0 };
   const single = groups.length === 1 && only.conditions.length === 1;
-  let counted = countGroups(groups, single ? MANY : FEW, count);
-  let best = fewest(counted);
+  let best = fewest(countGroups(groups, single ? MANY : FEW, count));
   if (best.rows === FEW && !single) {
-    counted = countGroups(groups, MANY, count);
-    best = fewest(counted);
+    // Every condition is common: the pair index walks the lists of several together.
+    const walked = walkable(groups);
+    if (walked.length > 1) {
+      const tests = groups.map(({ test }) => test);
+      const unwalked = groups.some((group) => !isPaired(group));
+      return { layout, search, start: startFromPairs(walked), tests, work: unwalked ? Number.POSITIVE_INFINITY : 0 };
+    }
+    best = fewest(countGroups(groups, MANY, count));
   }
   const { group, condition, rows } = best;
-  // Where every condition is common, the pair index walks the lists of several together; the longest are better tested.
-  const paired = rows < FEW ? [] : counted.filter((candidate) => isPaired(candidate.group));
-  const selective = paired.filter((candidate) => candidate.rows < MANY);
-  const walked = (selective.length > 1 ? selective : paired).map((candidate) => candidate.group);
-  if (walked.length > 1) {
-    const tests = groups.map(({ test }) => test);
-    return { layout, search, start: startFromPairs(walked), tests, work: rows / WALKED };
-  }
   const start = startFrom(group, condition);
   const open = groups.filter((other) => other !== group || start.kind === 'pairs');
   const ordered = start.kind === 'pairs' || start.kind === 'equal';
   return { layout, search, start, tests: open.map(({ test }) => test), work: single && ordered ? 0 : rows };
 }
 
-/** Entries of lists walked together in the time that one row takes to be looked at; some of them become rows. */
-const WALKED = 8;
+/** The groups whose lists are walked together: all that can, but choices, of which there are few and each is common. */
+function walkable(groups: readonly Group[]): readonly Group[] {
+  const paired = groups.filter(isPaired);
+  const selective = paired.filter(({ chosen }) => !chosen);
+  return selective.length > 1 ? selective : paired;
+}
 
 interface Counted {
   readonly group: Group;

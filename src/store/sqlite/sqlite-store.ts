@@ -49,6 +49,17 @@ export function openSqliteStore({ dataDir, cacheMiB }: SqliteStoreOptions): Stor
   const timer = setInterval(noteUses, NOTE_KEYS_AFTER);
   timer.unref();
 
+  let isClosed = false;
+  /** Reads; what says that the database cannot serve now becomes Unavailable. */
+  const guard = <T>(read: () => T): T => {
+    if (isClosed) throw new Unavailable('the database is closed');
+    try {
+      return read();
+    } catch (error) {
+      throw isUnavailable(error) ? new Unavailable('the database cannot be read now', { cause: error }) : error;
+    }
+  };
+
   const layoutFor = (app: RegisteredApp): Layout => {
     let layout = layouts.get(app);
     if (layout === undefined) {
@@ -95,6 +106,7 @@ export function openSqliteStore({ dataDir, cacheMiB }: SqliteStoreOptions): Stor
         resuming.once('error', reject).once('exit', () => resolve());
       }),
     async close() {
+      isClosed = true;
       clearInterval(timer);
       await resuming?.terminate();
       noteUses();
@@ -110,14 +122,6 @@ function closed(answers: Uint8Array): Uint8Array {
   records.set(answers);
   records[answers.length] = 125;
   return records;
-}
-
-function guard<T>(read: () => T): T {
-  try {
-    return read();
-  } catch (error) {
-    throw isUnavailable(error) ? new Unavailable('the database cannot be read now', { cause: error }) : error;
-  }
 }
 
 interface Waiting {
@@ -145,7 +149,10 @@ class WriterThread {
 
   update(job: UpdateJob): Promise<Updated> {
     return new Promise((resolve, reject) => {
-      if (this.#dead !== null) reject(new Unavailable('the database is closed', { cause: this.#dead }));
+      if (this.#dead !== null) {
+        reject(new Unavailable('the database is closed', { cause: this.#dead }));
+        return;
+      }
       this.#waiting.push({ job, resolve, reject });
       // A turn of the event loop later, so that requests that arrived together share the commit.
       if (!this.#busy) {
