@@ -16,7 +16,10 @@ export interface Log {
 const nothing: Write = () => {};
 
 /** A log that writes the level and all above it. */
-export function createLog(level: LogLevel, write: (line: string) => void = (line) => void process.stderr.write(line)): Log {
+export function createLog(
+  level: LogLevel,
+  write: (line: string) => void = (line) => void process.stderr.write(line),
+): Log {
   const order = ['error', 'warn', 'info', 'debug'] as const;
   const last = level === 'silent' ? -1 : order.indexOf(level);
   const writer = (name: (typeof order)[number]): Write => {

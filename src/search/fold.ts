@@ -9,12 +9,15 @@ const VOICED = new Map([...'ヷヸヹヺ'].map((kana, index) => [kana, `${'わ�
 /** The form in which texts that differ only in case, width or kana are equal. */
 export function fold(text: string): string {
   if (UNCHANGED.test(text)) return text;
-  return text
-    .normalize('NFKC')
-    // Up, then down: what has no capital of its own (ß, ς) meets what its capitals become.
-    .toUpperCase()
-    .toLowerCase()
-    .normalize('NFKC')
-    .replaceAll('ς', 'σ')
-    .replace(KATAKANA, (kana) => VOICED.get(kana) ?? String.fromCharCode(kana.charCodeAt(0) - 0x60));
+  return (
+    text
+      .normalize('NFKC')
+      // Down, up and down again: what has no capital of one letter (ß) meets its capital (ẞ) and its capitals (SS).
+      .toLowerCase()
+      .toUpperCase()
+      .toLowerCase()
+      .normalize('NFKC')
+      .replaceAll('ς', 'σ')
+      .replace(KATAKANA, (kana) => VOICED.get(kana) ?? String.fromCharCode(kana.charCodeAt(0) - 0x60))
+  );
 }

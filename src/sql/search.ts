@@ -32,7 +32,13 @@ export type Start =
 export function compileGroups(layout: Layout, conditions: Conditions): readonly Group[] {
   const groups: Group[] = conditions.form.map((condition) => {
     const compiled = compileCondition(layout.form, 't', condition);
-    return { layout: layout.form, conditions: [compiled], test: compiled.test, onTable: false, chosen: condition.kind === 'chosen' };
+    return {
+      layout: layout.form,
+      conditions: [compiled],
+      test: compiled.test,
+      onTable: false,
+      chosen: condition.kind === 'chosen',
+    };
   });
   for (const { table, conditions: onRows } of conditions.tables) {
     const rows = layout.tables.find((candidate) => candidate.table.code === table.code) as TableLayout;
@@ -69,7 +75,10 @@ export function startFrom(group: Group, condition: CompiledCondition): Start {
   }
   const others = group.conditions.filter((other) => other !== condition || lookup.kind === 'pairs');
   const tests = others.map((other) => sql` and ${other.test}`);
-  return { kind: 'set', records: sql`select distinct c.pms_record as s ${rowsFrom(group.layout, lookup)}${join(tests, '')}` };
+  return {
+    kind: 'set',
+    records: sql`select distinct c.pms_record as s ${rowsFrom(group.layout, lookup)}${join(tests, '')}`,
+  };
 }
 
 function rowsFrom(layout: TableLayout, lookup: Lookup): Sql {

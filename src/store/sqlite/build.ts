@@ -1,10 +1,10 @@
 // Copies an app's records into a new generation of tables while the old one goes on serving, then switches over.
 // Records changed meanwhile are noted by triggers and copied again in the short transaction that switches.
 import type { App, Field } from '../../app/app.ts';
+import type { Values } from '../../envelope/record.ts';
 import { typeOf } from '../../fields/field-types.ts';
 import { type Layout, layoutOf } from '../../sql/layout.ts';
 import { quote } from '../../sql/sql.ts';
-import type { Values } from '../../envelope/record.ts';
 import { Mistake, type Progress } from '../register.ts';
 import type { RegisteredApp } from '../store.ts';
 import { catalogChanged, catalogReader, parseDefinition } from './catalog.ts';
@@ -60,18 +60,19 @@ export function takeOver(db: Connection, appId: number): void {
 }
 
 /** Begins a build: its tables, and the triggers that note what changes in the old ones. */
-export function beginBuild(db: Connection, registered: RegisteredApp, app: App, source: string, kind: BuildKind): Build {
+export function beginBuild(
+  db: Connection,
+  registered: RegisteredApp,
+  app: App,
+  source: string,
+  kind: BuildKind,
+): Build {
   const { id: appId } = registered;
   const generation = registered.generation + 1;
   db.transaction(() => {
-    db.prepare('insert into builds (app_id, generation, definition, source, kind, position, pid) values (?, ?, ?, ?, ?, 0, ?)').run(
-      appId,
-      generation,
-      JSON.stringify(app),
-      source,
-      kind,
-      process.pid,
-    );
+    db.prepare(
+      'insert into builds (app_id, generation, definition, source, kind, position, pid) values (?, ?, ?, ?, ?, 0, ?)',
+    ).run(appId, generation, JSON.stringify(app), source, kind, process.pid);
     const layout = layoutOf(app, appId, generation);
     dropTables(db, layout);
     createTables(db, layout);
@@ -90,7 +91,12 @@ export function abandonBuild(db: Connection, registered: RegisteredApp, build: B
 }
 
 /** Copies what is left to copy and switches over. Imports have nothing to copy: their records were put into the new tables. */
-export async function finishBuild(db: Connection, registered: RegisteredApp, build: Build, progress: Progress): Promise<void> {
+export async function finishBuild(
+  db: Connection,
+  registered: RegisteredApp,
+  build: Build,
+  progress: Progress,
+): Promise<void> {
   const old = recordTable(db, layoutOf(registered.app, build.appId, registered.generation));
   const layout = layoutOf(build.app, build.appId, build.generation);
   const table = recordTable(db, layout);
@@ -121,7 +127,10 @@ export async function finishBuild(db: Connection, registered: RegisteredApp, bui
 
 /** Drops the tables of generations that nobody reads any more. */
 export function dropOldTables(db: Connection): void {
-  const names = db.prepare('select name from dropped where at <= ?').pluck().all(Date.now() - GRACE) as string[];
+  const names = db
+    .prepare('select name from dropped where at <= ?')
+    .pluck()
+    .all(Date.now() - GRACE) as string[];
   for (const name of names) {
     db.transaction(() => {
       db.exec(`drop table if exists ${quote(name)}`);
@@ -136,7 +145,10 @@ export function notePosition(db: Connection, appId: number, position: number): v
 }
 
 function copyRecords(db: Connection, { old, copy }: Copying, build: Build, progress: Progress): void {
-  const total = db.prepare(`select count(*) from ${quote(old.layout.form.name)}`).pluck().get() as number;
+  const total = db
+    .prepare(`select count(*) from ${quote(old.layout.form.name)}`)
+    .pluck()
+    .get() as number;
   let done = db
     .prepare(`select count(*) from ${quote(old.layout.form.name)} where pms_seq <= ?`)
     .pluck()
@@ -164,7 +176,11 @@ interface Copying {
 /** Copies one record as it is now into the new tables, which do not have it. */
 function copier(db: Connection, old: RecordTable, table: RecordTable, lossy: boolean): Copying['copy'] {
   const context = currentNames(db);
-  const adopt = adopter(old.layout.form.columns.map(({ field }) => field), table.layout.form.columns.map(({ field }) => field), lossy);
+  const adopt = adopter(
+    old.layout.form.columns.map(({ field }) => field),
+    table.layout.form.columns.map(({ field }) => field),
+    lossy,
+  );
   const derive = deriver(table.layout, null);
   const rowTables = table.layout.tables.map(({ table: { code, fields } }, index) => {
     const from = old.layout.tables.findIndex((candidate) => candidate.table.code === code);

@@ -48,7 +48,9 @@ function readCatalog(db: Connection): Catalog {
   const users = new Map<string, User>();
   for (const user of db.prepare('select id, name, lang from users').all() as User[]) users.set(user.id, user);
   const apps = new Map<string, RegisteredApp>();
-  for (const row of db.prepare('select id, code, definition, version, generation from apps order by code').all() as AppRow[]) {
+  for (const row of db
+    .prepare('select id, code, definition, version, generation from apps order by code')
+    .all() as AppRow[]) {
     const app = parseDefinition(row.definition);
     apps.set(row.code, {
       id: row.id,
@@ -70,7 +72,9 @@ export function parseDefinition(definition: string): App {
 }
 
 function readRights(db: Connection, appId: number): ReadonlyMap<string, Rights> {
-  const rows = db.prepare('select user_id, may_update, may_edit, may_admin from rights where app_id = ?').all(appId) as {
+  const rows = db
+    .prepare('select user_id, may_update, may_edit, may_admin from rights where app_id = ?')
+    .all(appId) as {
     user_id: string;
     may_update: number;
     may_edit: number;

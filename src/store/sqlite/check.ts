@@ -1,7 +1,8 @@
 // Proves that everything derived agrees with the values, and the database with itself.
+
+import type { Values } from '../../envelope/record.ts';
 import { layoutOf, type TableLayout } from '../../sql/layout.ts';
 import { quote } from '../../sql/sql.ts';
-import type { Values } from '../../envelope/record.ts';
 import type { CheckProblem, Progress } from '../register.ts';
 import type { RegisteredApp } from '../store.ts';
 import { currentNames } from './build.ts';
@@ -20,7 +21,8 @@ export function check(db: Connection, appCodes: readonly string[], progress: Pro
   return db.transaction(() => {
     const problems: CheckProblem[] = [];
     for (const row of db.pragma('integrity_check') as { integrity_check: string }[]) {
-      if (row.integrity_check !== 'ok') problems.push({ app: '', message: `the database file: ${row.integrity_check}` });
+      if (row.integrity_check !== 'ok')
+        problems.push({ app: '', message: `the database file: ${row.integrity_check}` });
     }
     const { apps } = catalogReader(db).current();
     const checked = [...apps.values()].filter(({ app }) => appCodes.includes(app.code));
@@ -35,7 +37,13 @@ export function check(db: Connection, appCodes: readonly string[], progress: Pro
 
 function countRows(db: Connection, { app, id, generation }: RegisteredApp): number {
   const { form, tables } = layoutOf(app, id, generation);
-  const counts = [form, ...tables].map(({ name }) => db.prepare(`select count(*) from ${quote(name)}`).pluck().get() as number);
+  const counts = [form, ...tables].map(
+    ({ name }) =>
+      db
+        .prepare(`select count(*) from ${quote(name)}`)
+        .pluck()
+        .get() as number,
+  );
   return counts.reduce((sum, count) => sum + count, 0);
 }
 
@@ -72,9 +80,12 @@ function checkApp(
     if (strays > 0) problems.push({ app: app.code, message: `${table.name}: ${strays} rows belong to no record` });
   });
   const indexes = new Set(db.prepare(`select name from sqlite_schema where type = 'index'`).pluck().all() as string[]);
-  const expected = [layout.form, ...layout.tables].flatMap(({ columns }) => columns.flatMap(({ index }) => index ?? []));
+  const expected = [layout.form, ...layout.tables].flatMap(({ columns }) =>
+    columns.flatMap(({ index }) => index ?? []),
+  );
   for (const index of expected) {
-    if (!indexes.has(index)) problems.push({ app: app.code, message: `the index ${index} is missing (of ${indexStatements(layout).length})` });
+    if (!indexes.has(index))
+      problems.push({ app: app.code, message: `the index ${index} is missing (of ${indexStatements(layout).length})` });
   }
   step(done);
   return done;
@@ -100,7 +111,10 @@ interface StoredRow {
 function* derivedRows(db: Connection, { name, columns }: TableLayout, key: string): Generator<StoredRow> {
   const forms = columns.flatMap(({ formName }) => (formName === null ? [] : [formName]));
   const names = [key, 'pms_answer', ...columns.map((column) => column.name), ...forms].map(quote).join(', ');
-  const rows = db.prepare(`select ${names} from ${quote(name)} order by ${key}`).raw().iterate() as Iterable<unknown[]>;
+  const rows = db
+    .prepare(`select ${names} from ${quote(name)} order by ${key}`)
+    .raw()
+    .iterate() as Iterable<unknown[]>;
   for (const [id, answer, ...rest] of rows) {
     const texts = rest as (string | null)[];
     yield {

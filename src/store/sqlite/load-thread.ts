@@ -47,6 +47,7 @@ const write = ({ batch, position, counters }: LoadBatch): Loaded => {
     if (putDerived(table, derived, context)) inserted++;
     else updated++;
   }
+  table.settle();
   saveCounters(db, appId, counters);
   notePosition(db, appId, position);
   return { inserted, updated };

@@ -105,7 +105,8 @@ function steadyLoader(db: Connection, appCode: string, userId: string, fingerpri
           const current = registeredApp(db, appCode);
           if (current.version !== registered.version) {
             const same = JSON.stringify(current.app.fields) === JSON.stringify(registered.app.fields);
-            if (!same) throw new Mistake(`the definition of ${appCode} was changed meanwhile; run the same command again`);
+            if (!same)
+              throw new Mistake(`the definition of ${appCode} was changed meanwhile; run the same command again`);
             registered = current;
             putter = putterOf(current);
           }
@@ -136,6 +137,7 @@ function recordPutter(db: Connection, registered: RegisteredApp, table: RecordTa
       const at = now();
       let inserted = 0;
       for (const record of records) if (putDerived(table, deriving.derive(record, at), deriving.context)) inserted++;
+      table.settle();
       return { inserted, updated: records.length - inserted };
     },
     saveCounters: () => saveCounters(db, registered.id, deriving.changedCounters()),

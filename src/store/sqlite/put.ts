@@ -84,7 +84,11 @@ export function putDerived(table: RecordTable, derived: DerivedRecord, context: 
   return true;
 }
 
-function updateDerived(table: RecordTable, { primaryKey, record, rows, given }: DerivedRecord, context: RenderContext): void {
+function updateDerived(
+  table: RecordTable,
+  { primaryKey, record, rows, given }: DerivedRecord,
+  context: RenderContext,
+): void {
   const stored = table.find(primaryKey);
   if (stored === null) throw new Error(`record ${primaryKey} can neither be put in nor found`);
   const values = [...stored.values];

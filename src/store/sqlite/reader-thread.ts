@@ -12,14 +12,27 @@ export interface ReaderOptions {
 
 /** To the thread: begin a search, ask for its next page, give it up, or the end. */
 export type ReaderRequest =
-  | { readonly kind: 'open'; readonly id: number; readonly appCode: string; readonly version: number; readonly search: Search; readonly maxRecords: number }
+  | {
+      readonly kind: 'open';
+      readonly id: number;
+      readonly appCode: string;
+      readonly version: number;
+      readonly search: Search;
+      readonly maxRecords: number;
+    }
   | { readonly kind: 'next'; readonly id: number }
   | { readonly kind: 'drop'; readonly id: number }
   | { readonly kind: 'close' };
 
 /** From the thread: a page (`answers` as searcher.ts has them), the last one with `next`; or why there is none. */
 export type ReaderReply =
-  | { readonly kind: 'page'; readonly id: number; readonly answers: Uint8Array | null; readonly last: boolean; readonly next: string | null }
+  | {
+      readonly kind: 'page';
+      readonly id: number;
+      readonly answers: Uint8Array | null;
+      readonly last: boolean;
+      readonly next: string | null;
+    }
   | { readonly kind: 'stale' | 'unknown_after' | 'too_many'; readonly id: number }
   | { readonly kind: 'failed'; readonly id: number; readonly error: unknown; readonly unavailable: boolean };
 
@@ -51,7 +64,12 @@ port.on('message', (request: ReaderRequest) => {
       port.postMessage(request.kind === 'open' ? open(request) : next(request.id));
     } catch (error) {
       finish(request.id);
-      port.postMessage({ kind: 'failed', id: request.id, error, unavailable: isUnavailable(error) } satisfies ReaderReply);
+      port.postMessage({
+        kind: 'failed',
+        id: request.id,
+        error,
+        unavailable: isUnavailable(error),
+      } satisfies ReaderReply);
     }
   }
 });

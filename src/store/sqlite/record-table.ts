@@ -1,6 +1,7 @@
 // Reads and writes the records of one generation of an app: values, searched forms, rendered answers and pairs together.
-import type { RenderContext } from '../../fields/field-type.ts';
+
 import { recordRenderer, rowRenderer, type Values } from '../../envelope/record.ts';
+import type { RenderContext } from '../../fields/field-type.ts';
 import { hasTokens, type Layout, type TableLayout } from '../../sql/layout.ts';
 import { tokensOfRow } from '../../sql/pairs.ts';
 import { quote } from '../../sql/sql.ts';
@@ -53,8 +54,13 @@ export interface RecordTable {
   after(seq: number, limit: number): readonly StoredRecord[];
   /** Puts a record in, at a place of its own or at the given one; gives the place. */
   insert(record: Derived, revision: number, seq?: number): number;
-  /** Writes what differs between the stored record and its new values. */
+  /** Writes what differs between the stored record and its new values; the pair index follows with settle. */
   update(stored: StoredRecord, values: Values, revision: number, context: RenderContext): void;
+  /**
+   * Brings the pair index up to date with the updates since the last call; in their transaction, before its commit. In the
+   * order of the records: the index writes to disk whenever it is asked to go back.
+   */
+  settle(): void;
   remove(seq: number): void;
   rows(table: number, seq: number): readonly Values[];
   /** Puts rows in the place of a record's rows; `fresh` where the record has just been put in and has none. */
@@ -73,6 +79,8 @@ export function recordTable(db: Connection, layout: Layout): RecordTable {
   const paired = form.columns.map(hasTokens);
   const formPositions = form.columns.map((_, position) => formPosition(form, position));
 
+  /** Place → tokens of records that were updated. */
+  const unsettled = new Map<number, string>();
   const statements = new Map<string, Statement>();
   const statement = (text: string) => {
     let prepared = statements.get(text);
@@ -87,7 +95,8 @@ export function recordTable(db: Connection, layout: Layout): RecordTable {
   const insert: Statement = db.prepare(insertText(form, ['pms_seq', 'pms_revision', 'pms_answer']));
 
   const putTokens = (table: TableLayout, id: number, tokens: string) => {
-    if (tokens !== '') statement(`insert into ${quote(table.pairs as string)} (rowid, tokens) values (?, ?)`).run(id, tokens);
+    if (tokens !== '')
+      statement(`insert into ${quote(table.pairs as string)} (rowid, tokens) values (?, ?)`).run(id, tokens);
   };
   const dropTokens = (table: TableLayout, id: number) => {
     if (table.pairs !== null) statement(`delete from ${quote(table.pairs)} where rowid = ?`).run(id);
@@ -96,7 +105,9 @@ export function recordTable(db: Connection, layout: Layout): RecordTable {
   const removeRows = (index: number, seq: number) => {
     const table = layout.tables[index] as TableLayout;
     if (table.pairs !== null) {
-      const ids = statement(`select pms_id from ${quote(table.name)} where pms_record = ?`).pluck().all(seq) as number[];
+      const ids = statement(`select pms_id from ${quote(table.name)} where pms_record = ?`)
+        .pluck()
+        .all(seq) as number[];
       for (const id of ids) dropTokens(table, id);
     }
     statement(`delete from ${quote(table.name)} where pms_record = ?`).run(seq);
@@ -136,10 +147,14 @@ export function recordTable(db: Connection, layout: Layout): RecordTable {
       }
       const set = ['pms_revision = ?', 'pms_answer = ?', ...names].join(', ');
       statement(`update ${name} set ${set} where pms_seq = ?`).run(revision, derived.answer, ...changed, stored.seq);
-      if (pairsChanged) {
-        dropTokens(form, stored.seq);
-        putTokens(form, stored.seq, derived.tokens);
+      if (pairsChanged) unsettled.set(stored.seq, derived.tokens);
+    },
+    settle() {
+      for (const seq of [...unsettled.keys()].sort((a, b) => a - b)) {
+        dropTokens(form, seq);
+        putTokens(form, seq, unsettled.get(seq) as string);
       }
+      unsettled.clear();
     },
     remove(seq) {
       dropTokens(form, seq);

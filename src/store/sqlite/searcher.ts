@@ -74,7 +74,11 @@ export function searcherOn(db: Connection): Searcher {
   return {
     plan: (layout, search) => makePlan(layout, search, (query) => one(query)?.[0] as number),
     page({ layout, search, start, tests }, page) {
-      const [answers, count, last] = one(pageQuery(layout, search, start, tests, page)) as [Buffer | null, number, number];
+      const [answers, count, last] = one(pageQuery(layout, search, start, tests, page)) as [
+        Buffer | null,
+        number,
+        number,
+      ];
       return { answers, count, last };
     },
     count: ({ layout, start, tests }, page) => one(countQuery(layout, start, tests, page))?.[0] as number,

@@ -52,8 +52,11 @@ export function openSqliteRegister({ dataDir }: { readonly dataDir: string }): R
       change(() => db.prepare(`update settings set value = ? where name = 'web_api'`).run(on ? 'on' : 'off'));
     },
     async addUser({ id, name, lang }) {
-      if (catalog.current().users.has(id)) throw new Mistake(`there is a user ${id} already; change it with: daicho user set ${id}`);
-      change(() => db.prepare('insert into users (id, name, lang, created_at) values (?, ?, ?, ?)').run(id, name, lang, now()));
+      if (catalog.current().users.has(id))
+        throw new Mistake(`there is a user ${id} already; change it with: daicho user set ${id}`);
+      change(() =>
+        db.prepare('insert into users (id, name, lang, created_at) values (?, ?, ?, ?)').run(id, name, lang, now()),
+      );
     },
     async changeUser(id, { name, lang }, progress) {
       userMust(id);
@@ -75,13 +78,17 @@ export function openSqliteRegister({ dataDir }: { readonly dataDir: string }): R
     },
     async withdraw(appCode, userId) {
       const { id } = appOf(appCode);
-      const { changes } = change(() => db.prepare('delete from rights where app_id = ? and user_id = ?').run(id, userId));
+      const { changes } = change(() =>
+        db.prepare('delete from rights where app_id = ? and user_id = ?').run(id, userId),
+      );
       if (changes === 0) throw new Mistake(`user ${userId} has no right in ${appCode}`);
     },
     async addKey(appCode, userId, digest, expiresAt) {
       const { id } = appOf(appCode);
       userMust(userId);
-      const put = db.prepare('insert into keys (app_id, user_id, digest, issued_at, expires_at) values (?, ?, ?, ?, ?)');
+      const put = db.prepare(
+        'insert into keys (app_id, user_id, digest, issued_at, expires_at) values (?, ?, ?, ?, ?)',
+      );
       return change(() => Number(put.run(id, userId, digest, now(), expiresAt).lastInsertRowid));
     },
     async keys(appCode) {
@@ -182,7 +189,10 @@ function createApp(db: Connection, app: RegisteredApp['app'], source: string): v
 
 function countRecords(db: Connection, { app, id, generation }: RegisteredApp): number {
   const { form } = layoutOf(app, id, generation);
-  return db.prepare(`select count(*) from ${quote(form.name)}`).pluck().get() as number;
+  return db
+    .prepare(`select count(*) from ${quote(form.name)}`)
+    .pluck()
+    .get() as number;
 }
 
 /** Values that the new types of changed fields cannot hold. */

@@ -6,7 +6,7 @@ import type { Change } from '../../update/change.ts';
 import type { Catalog, RegisteredApp, Updated } from '../store.ts';
 import { catalogReader } from './catalog.ts';
 import { now } from './clock.ts';
-import type { Connection } from './connection.ts';
+import { type Connection, isUnavailable } from './connection.ts';
 import { type RecordTable, recordTable } from './record-table.ts';
 
 export interface UpdateJob {
@@ -36,12 +36,9 @@ interface WritableApp {
 export function writerOn(db: Connection): Writer {
   const catalog = catalogReader(db);
   let apps = new WeakMap<RegisteredApp, WritableApp>();
+  const changed = new Set<WritableApp>();
   const begin = db.prepare('begin immediate');
   const commit = db.prepare('commit');
-  const savepoint = db.prepare('savepoint job');
-  const release = db.prepare('release job');
-  const undo = db.prepare('rollback to job');
-
   const writable = (registered: RegisteredApp): WritableApp => {
     let app = apps.get(registered);
     if (app === undefined) {
@@ -57,33 +54,48 @@ export function writerOn(db: Connection): Writer {
   };
 
   const runJob = (job: UpdateJob, current: Catalog, at: string): JobResult => {
-    savepoint.run();
+    const registered = current.apps.get(job.appCode);
+    const stale = registered === undefined || registered.version !== job.version;
+    if (stale) return { kind: 'stale' };
+    const app = writable(registered);
+    changed.add(app);
+    return applyChange(app, current, job, at);
+  };
+
+  const runTogether = (jobs: readonly UpdateJob[]): readonly JobResult[] => {
+    begin.run();
     try {
-      const registered = current.apps.get(job.appCode);
-      const stale = registered === undefined || registered.version !== job.version;
-      return stale ? { kind: 'stale' } : applyChange(writable(registered), current, job, at);
+      const current = catalog.current();
+      const at = now();
+      const results = jobs.map((job) => runJob(job, current, at));
+      for (const { table } of changed) table.settle();
+      changed.clear();
+      commit.run();
+      return results;
     } catch (error) {
-      undo.run();
-      return { kind: 'fault', error };
-    } finally {
-      if (db.inTransaction) release.run();
+      if (db.inTransaction) db.exec('rollback');
+      apps = new WeakMap();
+      changed.clear();
+      throw error;
     }
   };
 
   return {
     run(jobs) {
-      begin.run();
       try {
-        const current = catalog.current();
-        const at = now();
-        const results = jobs.map((job) => runJob(job, current, at));
-        commit.run();
-        return results;
+        return runTogether(jobs);
       } catch (error) {
-        if (db.inTransaction) db.exec('rollback');
-        apps = new WeakMap();
-        throw error;
+        if (jobs.length === 1 || isUnavailable(error)) throw error;
       }
+      // One of them fails, which should not happen: each for itself, so that the others do not fail with it. A savepoint for
+      // each would find it at once, but makes the pair index write to disk at every one of them.
+      return jobs.map((job) => {
+        try {
+          return runTogether([job])[0] as JobResult;
+        } catch (error) {
+          return { kind: 'fault', error };
+        }
+      });
     },
     keysUsed(uses) {
       const note = db.prepare('update keys set last_used_at = ? where id = ?');
@@ -94,7 +106,12 @@ export function writerOn(db: Connection): Writer {
   };
 }
 
-function applyChange({ table, renderFull, positions }: WritableApp, catalog: Catalog, job: UpdateJob, at: string): Updated {
+function applyChange(
+  { table, renderFull, positions }: WritableApp,
+  catalog: Catalog,
+  job: UpdateJob,
+  at: string,
+): Updated {
   const { change, userId } = job;
   const stored = table.find(change.primaryKey);
   if (stored === null) return { kind: 'unknown_record' };
