@@ -14,6 +14,7 @@ const ELSEWHERE: Readonly<Record<string, readonly string[]>> = {
   P08: ['test/golden'],
   P09: ['test/contract', 'bench'],
   P12: ['test/import.test.ts'],
+  P13: ['test/property/csv.test.ts'],
 };
 
 /** How the rows of a table of the specification are named in titles, by the table's first column. */
