@@ -87,7 +87,9 @@ export function bucketsOf(condition: Condition): readonly string[] | null {
   const bucket = bucketOf(condition.field);
   if (bucket === null) return null;
   if (condition.kind === 'equals') return [bucket(condition.text)];
-  if (condition.kind !== 'between' || condition.from === null || condition.to === null) return null;
+  // A day on an exact field is a range as well, but the buckets of exact fields have no order.
+  if (condition.kind !== 'between' || condition.field.search !== 'range') return null;
+  if (condition.from === null || condition.to === null) return null;
   return typeOf(condition.field).buckets?.(condition.from, condition.to) ?? null;
 }
 

@@ -140,6 +140,10 @@ export function storeContract(name: string, makeBench: () => Bench): void {
         [{ parts: { part: '部品' }, n: '1', word: '都' }, MANY / 100 - 1],
         [{ parts: { part: '部品' }, word: '京都府' }, 0],
         [{ word: '名古屋' }, 0],
+        [{ word: '東京', n: '10000', n_to: '14999' }, 2_500],
+        [{ word: '都', n: '999', n_to: '1300' }, 302],
+        [{ word: '都', n: '9.5', n_to: '1000' }, 991],
+        [{ word: '都', n: '-5', n_to: '0999.0' }, 1_000],
         [{}, MANY],
       ];
       for (const [param, count] of rows) {

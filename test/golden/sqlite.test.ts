@@ -199,6 +199,12 @@ const ROWS: readonly Row[] = [
     uses: 'pairs',
   },
   {
+    name: 'several-common-ranges',
+    param: { f_partial: '京都', f_date: '2024-01-01', f_date_to: '2024-06-30', f_number: '200', f_number_to: '450' },
+    limit: 20,
+    uses: 'pairs',
+  },
+  {
     name: 'several-common-ordered',
     param: { f_number: '10', f_date: '2024-02-01' },
     limit: 20,

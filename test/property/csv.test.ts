@@ -14,8 +14,7 @@ test('P13: random cells, quoted or not, in random pieces and with any line end, 
       fc.boolean(),
       fc.array(fc.nat(12), { maxLength: 40 }),
       (rows, lineEnd, isQuoted, cuts) => {
-        const quoted = (text: string) =>
-          isQuoted || /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
+        const quoted = (text: string) => (isQuoted || /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text);
         const text = rows.map((row) => row.map(quoted).join(',') + lineEnd).join('');
         const scanner = scanCsv();
         const lines: { cells: readonly string[]; fault?: string }[] = [];

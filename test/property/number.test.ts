@@ -2,7 +2,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { formatNumber, MAX_DIGITS, numberOrder, parseNumber } from '../../src/fields/number.ts';
+import { datetime } from '../../src/fields/datetime.ts';
+import { formatNumber, MAX_DIGITS, number, numberOrder, parseNumber } from '../../src/fields/number.ts';
 import { compareDecimals, scaled } from './plain-filter.ts';
 
 const digits = (maxLength: number) =>
@@ -147,4 +148,46 @@ test('a number is shown rounded half away from zero, grouped, between prefix and
     { numRuns: 10_000 },
   );
   assert.equal(formatNumber('', { grouping: true, decimals: 2, prefix: '¥', suffix: '' }), '');
+});
+
+test('what lies in a range of numbers lies in one of the buckets that the range touches', () => {
+  const { bucket, buckets } = number;
+  assert.ok(bucket !== undefined && buckets !== undefined);
+  const near = fc
+    .tuple(fc.integer({ min: -2_000, max: 200_000 }), fc.constantFrom('', '.5', '.0', '.999'))
+    .map((parts) => parts.join(''));
+  const value = fc.oneof(near, near, decimal);
+  let found = 0;
+  fc.assert(
+    fc.property(value, value, value, (a, b, c) => {
+      const [from = '', between = '', to = ''] = [a, b, c].sort(compareDecimals).map(numberOrder);
+      const touched = buckets(from, to);
+      if (touched === null) return;
+      found++;
+      for (const order of [from, between, to]) assert.ok(touched.includes(bucket(order)), `${a} ${b} ${c}`);
+    }),
+    { numRuns: 20_000 },
+  );
+  assert.ok(found > 100);
+});
+
+test('what lies in a range of dates lies in one of the months that the range touches', () => {
+  const day = fc
+    .tuple(
+      fc.constantFrom('0001', '0099', '2023', '2024', '9999'),
+      fc.integer({ min: 1, max: 12 }),
+      fc.integer({ min: 1, max: 28 }),
+    )
+    .map(([year, month, date]) => `${year}-${String(month).padStart(2, '0')}-${String(date).padStart(2, '0')}`);
+  const { bucket, buckets } = datetime;
+  assert.ok(bucket !== undefined && buckets !== undefined);
+  fc.assert(
+    fc.property(day, day, day, fc.constantFrom('', ' 23:59:59'), (a, b, c, time) => {
+      const [from = '', between = '', to = ''] = [a, b, c].sort().map((date) => date + time);
+      const touched = buckets(from, to);
+      if (touched === null) return;
+      for (const moment of [from, between, to]) assert.ok(touched.includes(bucket(moment)), `${a} ${b} ${c}`);
+    }),
+    { numRuns: 5_000 },
+  );
 });

@@ -25,9 +25,11 @@ const HIRAGANA =
 const KANA = new Map([...KATAKANA].map((kana, index) => [kana, HIRAGANA.charAt(index)]));
 for (const [index, kana] of [...'ヷヸヹヺ'].entries()) KANA.set(kana, `${'わゐゑを'.charAt(index)}\u3099`);
 
-/** Case, width and kana aside; character by character. */
+/** Case, width and kana aside; character by character, so that none depends on its neighbours. */
 export function plainFold(text: string): string {
-  const lower = Array.from(text.normalize('NFKC'), (character) => character.toLowerCase()).join('');
+  const lower = Array.from(text.normalize('NFKC'), (character) =>
+    character.toLowerCase().toUpperCase().toLowerCase(),
+  ).join('');
   return Array.from(lower.normalize('NFKC'), (character) =>
     character === 'ς' ? 'σ' : (KANA.get(character) ?? character),
   ).join('');

@@ -91,13 +91,8 @@ test('a search finds exactly what a plain filter over the values finds, whatever
         closing.push(model.close());
       }
     }),
-    // Shrinking a counterexample ends there too.
-    {
-      numRuns: RUNS,
-      interruptAfterTimeLimit: Math.max(120_000, RUNS * 1_000),
-      markInterruptAsFailure: false,
-      endOnFailure: true,
-    },
+    // A smaller counterexample would take minutes to find.
+    { numRuns: RUNS, endOnFailure: true },
   );
 });
 

@@ -52,6 +52,7 @@ test('D17: letter case, full and half width, Hiragana and Katakana make no diffe
     ['ＡＢＣ－１２３', 'abc-123', 'Abc-123'],
     ['ヴヷヸヹヺヵヶヽヾ', 'ゔわ゙ゐ゙ゑ゙を゙ゕゖゝゞ', 'ｳﾞﾜﾞヸヹｦﾞヵヶヽヾ'],
     ['ΣΊΣΥΦΟΣ', 'σίσυφος', 'Σίσυφοσ'],
+    ['STRASSE', 'Straße', 'STRAẞE', 'strasse'],
   ];
   for (const row of rows)
     assert.equal(new Set(row.map(fold)).size, 1, row.map((text) => pointsOf(fold(text))).join(' '));

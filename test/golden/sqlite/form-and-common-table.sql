@@ -14,7 +14,7 @@ select count(*)
   where c."l_number~form" >= (? || '')
   limit (? | 0));
 -- "1"
--- 1
+-- 256
 
 select cast(group_concat(a, '},') as blob), count(*), max(s)
   from (select t.pms_answer as a, t.pms_seq as s

@@ -30,7 +30,7 @@ select count(*)
   where t."f_date" >= (? || '')
   limit (? | 0));
 -- "2024-02-01"
--- 3961
+-- 20000
 
 select cast(group_concat(a, '},') as blob), count(*), max(s)
   from (select t.pms_answer as a, h.s as s

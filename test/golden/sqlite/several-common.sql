@@ -33,39 +33,6 @@ select count(*)
 -- "1"
 -- 256
 
-select count(*)
-  from (select 1
-  from "app_1_2_pairs"
-  where "app_1_2_pairs" match (? || '')
-  limit (? | 0));
--- "(\"\u{e102}京都\")"
--- 20000
-
-select count(*)
-  from (select 1
-  from "app_1_2_pairs"
-  where "app_1_2_pairs" match (? || '')
-  limit (? | 0));
--- "(\"\u{e10a}会社\")"
--- 876
-
-select count(*)
-  from (select 1
-  from "app_1_2" t indexed by "app_1_2_i7"
-  where t."f_prefix" >= (? || '') and t."f_prefix" < (? || '')
-  limit (? | 0));
--- "京"
--- "亭"
--- 876
-
-select count(*)
-  from (select 1
-  from "app_1_2" t indexed by "app_1_2_i15"
-  where t."f_number~form" >= (? || '')
-  limit (? | 0));
--- "1"
--- 501
-
 select cast(group_concat(a, '},') as blob), count(*), max(s)
   from (select t.pms_answer as a, p.rowid as s
   from "app_1_2_pairs" p

@@ -30,7 +30,7 @@ select count(*)
   where "app_1_2_t1_pairs" match (? || '')
   limit (? | 0));
 -- "(\"\u{e10a}\u{e081}新規\")"
--- 873
+-- 20000
 
 select cast(group_concat(a, '},') as blob), count(*), max(s)
   from (select t.pms_answer as a, h.s as s

@@ -2,8 +2,6 @@
 
 begin immediate;
 
-savepoint job;
-
 select pms_seq, pms_revision, "g_primarykey", "no", "f_partial", "f_partial_fold", "f_exact", "f_exact_fold", "f_prefix", "f_prefix_fold", "f_suffix", "f_suffix_fold", "f_any_of", "f_any_of_fold", "f_any_of_choice", "f_any_of_choice_fold", "f_number", "f_same_number", "f_date", "f_datetime", "f_time", "pms_i_usr", "pms_i_ymd", "pms_u_usr", "pms_u_ymd"
   from "app_1_2"
   where "g_primarykey" = ?;
@@ -38,8 +36,6 @@ delete
 insert into "app_1_2_pairs" (rowid, tokens)
   values (?, ?);
 -- 9
--- "\u{e102}大阪 \u{e102}阪\u{e020} \u{e102}\u{e020}本 \u{e102}本社 \u{e102}社\u{e080} \u{e103}東京 \u{e103}京\u{e038} \u{e103}\u{e038}東 \u{e103}東京 \u{e103}京\u{e080} \u{e10a}東京 \u{e10a}京\u{e038} \u{e10a}\u{e038}東 \u{e10a}東京 \u{e10a}京\u{e080} \u{e10b}東京 \u{e10b}京\u{e038} \u{e10b}\u{e038}東 \u{e10b}東京 \u{e10b}京\u{e080} \u{e10c}\u{e081}未完了 \u{e10c}\u{e081}完了 \u{e10d}\u{e081}未完了 \u{e10d}\u{e081}完了 "
-
-release job;
+-- "\u{e102}大阪 \u{e102}阪\u{e020} \u{e102}\u{e020}本 \u{e102}本社 \u{e102}社\u{e080} \u{e103}東京 \u{e103}京\u{e038} \u{e103}\u{e038}東 \u{e103}東京 \u{e103}京\u{e080} \u{e104}\u{e082}\u{ea87} \u{e105}\u{e082}\u{f575} \u{e10a}東京 \u{e10a}京\u{e038} \u{e10a}\u{e038}東 \u{e10a}東京 \u{e10a}京\u{e080} \u{e10b}東京 \u{e10b}京\u{e038} \u{e10b}\u{e038}東 \u{e10b}東京 \u{e10b}京\u{e080} \u{e10c}\u{e081}未完了 \u{e10c}\u{e081}完了 \u{e10d}\u{e081}未完了 \u{e10d}\u{e081}完了 \u{e10e}\u{e082}\u{e032}\u{e035}\u{e030}\u{e034}\u{e031}\u{e030} \u{e10f}\u{e082}\u{f5f1} \u{e110}\u{e082}\u{e032}\u{e030}\u{e032}\u{e034}\u{e02d}\u{e030}\u{e039} \u{e111}\u{e082}\u{ef04} \u{e114}\u{e082}\u{e032}\u{e030}\u{e032}\u{e036}\u{e02d}\u{e031}\u{e031} \u{e115}\u{e082}\u{f007} "
 
 commit;
