@@ -21,6 +21,7 @@ export const STATUS = {
   unknown_table_code: 400,
   field_not_searchable: 400,
   condition_not_string: 400,
+  too_many_keywords: 400,
   conditions_not_object: 400,
   entry_not_object: 400,
   value_not_string: 400,

@@ -28,6 +28,7 @@ const BESIDE: Readonly<Record<string, readonly string[]>> = {
   // A definition is read by what its types can do.
   'app/define': ['fields/'],
   'app/definition-section.ts': ['fields/field-type.ts'],
+  'app/definition-change.ts': ['fields/field-types.ts'],
   // What a column holds is found out by reading it as each type.
   'app/infer.ts': ['fields/'],
 };

@@ -19,7 +19,7 @@ import { RESERVED_FOR_APP_CODE, readIdentifier } from './identifier.ts';
 export type { DefinitionProblem } from './definition-section.ts';
 
 /** Greatest number of fields in the form, and in each table. */
-export const MAX_FIELDS = 1000;
+export const MAX_FIELDS = 900;
 /** Greatest number of tables in an app. */
 export const MAX_TABLES = 100;
 

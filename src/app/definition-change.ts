@@ -1,4 +1,5 @@
 // What applying a changed definition does to an app that has data.
+import { isSameType } from '../fields/field-types.ts';
 import type { App, Field, Table } from './app.ts';
 
 /** A field whose values are to be read again by its new type. */
@@ -126,7 +127,7 @@ function compareFields(
 function compareField(before: Field, after: Field, table: string | undefined, change: Change): void {
   const what = `field ${after.id}${table === undefined ? '' : ` of table ${table}`}`;
   if (before.id !== after.id) rebuilding(`rename the primary key from ${before.id} to ${after.id}`, change);
-  if (before.type !== after.type) {
+  if (!isSameType(before, after)) {
     const conversion = { field: after.id, from: before.type, to: after.type };
     change.conversions.push(table === undefined ? conversion : { ...conversion, table });
     rebuilding(`convert the values of ${what} from ${before.type} to ${after.type}`, change);

@@ -38,3 +38,8 @@ export const fieldTypes = {
 export function typeOf(field: Field): FieldType {
   return fieldTypes[field.type];
 }
+
+/** Whether two fields are of one type. */
+export function isSameType(one: Field, other: Field): boolean {
+  return one.type === other.type;
+}

@@ -35,12 +35,12 @@ export function formTypeOf(headers: IncomingHttpHeaders): FormType {
 }
 
 /** The parameters of a body; what is wrong with single ones is added to `problems`, a body that cannot be read is refused. */
-export async function parseForm(
+export function parseForm(
   type: FormType,
   headers: IncomingHttpHeaders,
   body: Buffer,
   problems: Problem[],
-): Promise<Form> {
+): Form | Promise<Form> {
   return type === 'urlencoded' ? parseUrlencoded(body, problems) : parseMultipart(headers, body, problems);
 }
 

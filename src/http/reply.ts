@@ -6,23 +6,31 @@ import { envelopeOf, type Refused } from '../operations/refused.ts';
 /** Exactly this (D35). */
 const CONTENT_TYPE = 'application/json;charset=UTF-8';
 
-/** Writes an answer; resolves when a long one has been handed over, or throws what stopped it. */
-export async function reply(response: ServerResponse, answer: Answer): Promise<void> {
+/** Writes an answer; a long one is handed over when the promise resolves, which rejects with what stopped it. */
+export function reply(response: ServerResponse, answer: Answer): Promise<void> | undefined {
   switch (answer.kind) {
     case 'text':
-      return replyWith(response, Buffer.from(answer.text));
+      replyWith(response, Buffer.from(answer.text));
+      return undefined;
     case 'records':
-      return replyWith(response, join(answer.open, answer.records, answer.close));
-    case 'pages': {
-      response.writeHead(200, ['Content-Type', CONTENT_TYPE]);
-      response.write(answer.open);
-      for await (const page of answer.pages) {
-        if (response.destroyed) return;
-        if (!response.write(page)) await drained(response);
-      }
-      response.end(answer.close());
-    }
+      replyWith(response, join(answer.open, answer.records, answer.close));
+      return undefined;
+    case 'pages':
+      return replyInPages(response, answer);
   }
+}
+
+async function replyInPages(
+  response: ServerResponse,
+  { open, pages, close }: Answer & { kind: 'pages' },
+): Promise<void> {
+  response.writeHead(200, ['Content-Type', CONTENT_TYPE]);
+  response.write(open);
+  for await (const page of pages) {
+    if (response.destroyed) return;
+    if (!response.write(page)) await drained(response);
+  }
+  response.end(close());
 }
 
 /** Writes a refusal; the HTTP status is 200 where the operator wants it so (D33). */

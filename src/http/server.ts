@@ -41,10 +41,12 @@ export function createHttpServer(store: Store, options: ServerOptions, log: Log)
     const operation = operationOf(request);
     const type = formTypeOf(request.headers);
     const body = await readBody(request, options.maxBody);
-    const form = await parseForm(type, request.headers, body, call.problems);
+    const parsed = parseForm(type, request.headers, body, call.problems);
+    const form = parsed instanceof Promise ? await parsed : parsed;
     call.lang = requestedLang(form) ?? call.lang;
     const answer = await operation(store, form, call);
-    return reply(response, answer);
+    const replied = reply(response, answer);
+    if (replied !== undefined) await replied;
   }
 
   function operationOf(request: IncomingMessage): Operation {

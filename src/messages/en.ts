@@ -60,6 +60,8 @@ export const en = {
     `${subject(problem)} is not a time of day${shown(problem)}. Send HH:MM or HH:MM:SS, from 00:00 to 23:59:59.`,
   not_a_datetime: (problem) =>
     `${subject(problem)} is not a date and time${shown(problem)}. Send a date and time that exist, as YYYY-MM-DD HH:MM or YYYY-MM-DD HH:MM:SS.`,
+  too_many_keywords: (problem) =>
+    `${subject(problem)} has too many keywords.${problem.limit === undefined ? '' : ` At most ${problem.limit} are allowed.`}`,
   text_too_long: (problem) =>
     `${subject(problem)} is too long.${problem.limit === undefined ? '' : ` At most ${problem.limit} characters are allowed.`}`,
   bad_character: (problem) =>

@@ -63,6 +63,8 @@ export const ja = {
     `${subject(problem)}は時刻ではありません${shown(problem)}。HH:MM または HH:MM:SS の形式で、00:00 から 23:59:59 までの時刻を指定してください。`,
   not_a_datetime: (problem) =>
     `${subject(problem)}は日時ではありません${shown(problem)}。YYYY-MM-DD HH:MM または YYYY-MM-DD HH:MM:SS の形式で、実在する日時を指定してください。`,
+  too_many_keywords: (problem) =>
+    `${subject(problem)}のキーワードが多すぎます。${problem.limit === undefined ? '減らしてください。' : `${problem.limit} 個以内で指定してください。`}`,
   text_too_long: (problem) =>
     `${subject(problem)}の文字数が多すぎます。${problem.limit === undefined ? '短くしてください。' : `${problem.limit} 文字以内で指定してください。`}`,
   bad_character: (problem) =>

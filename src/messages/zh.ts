@@ -47,6 +47,8 @@ export const zh = {
     `${subject(problem)}不是时间${shown(problem)}。请以 HH:MM 或 HH:MM:SS 的格式指定 00:00 到 23:59:59 之间的时间。`,
   not_a_datetime: (problem) =>
     `${subject(problem)}不是日期时间${shown(problem)}。请以 YYYY-MM-DD HH:MM 或 YYYY-MM-DD HH:MM:SS 的格式指定实际存在的日期时间。`,
+  too_many_keywords: (problem) =>
+    `${subject(problem)}的关键字过多。${problem.limit === undefined ? '请减少。' : `最多允许 ${problem.limit} 个。`}`,
   text_too_long: (problem) =>
     `${subject(problem)}的字符数过多。${problem.limit === undefined ? '请缩短。' : `最多允许 ${problem.limit} 个字符。`}`,
   bad_character: (problem) => `${subject(problem)}含有不能使用的字符（NUL 字符或不成对的代理项）。`,

@@ -21,7 +21,8 @@ export async function datasetSearch(store: Store, form: Form, call: Call, maxRec
   const { registered } = authenticate(store, form, 'use', call);
   const { app } = registered;
   const search = parseSearch(app, form, request, call.problems);
-  const found = await store.search(registered, search, maxRecords);
+  const searched = store.search(registered, search, maxRecords);
+  const found = searched instanceof Promise ? await searched : searched;
   const key = search.table?.code ?? app.recordsKey;
   const paged = search.limit !== null;
   switch (found.kind) {

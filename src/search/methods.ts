@@ -22,6 +22,9 @@ const folded = (field: Field, keyword: string) => (field.fold ? fold(keyword) : 
 const comparesOrder = (field: Field) => typeOf(field).compares === 'order';
 const comparesChoices = (field: Field) => typeOf(field).compares === 'choices';
 
+/** Most keywords of one condition. */
+const MAX_KEYWORDS = 1_000;
+
 const METHODS = {
   partial: {
     index: () => 'pairs',
@@ -56,9 +59,11 @@ const METHODS = {
     condition(field, keyword) {
       if (comparesChoices(field)) {
         const anyOf = choicesOf(field, keyword);
+        if (anyOf.length > MAX_KEYWORDS) return { code: 'too_many_keywords', limit: MAX_KEYWORDS };
         return anyOf.length === 0 ? null : { kind: 'chosen', field, anyOf };
       }
-      const anyOf = splitAtCommas(keyword).map((word) => folded(field, word));
+      const anyOf = [...new Set(splitAtCommas(keyword).map((word) => folded(field, word)))];
+      if (anyOf.length > MAX_KEYWORDS) return { code: 'too_many_keywords', limit: MAX_KEYWORDS };
       return anyOf.length === 0 ? null : { kind: 'contains', field, anyOf };
     },
   },

@@ -2,7 +2,7 @@
 import type { Conditions, Search } from '../search/condition.ts';
 import { type CompiledCondition, compileCondition, type Lookup } from './conditions.ts';
 import type { Layout, TableLayout } from './layout.ts';
-import { join, quote, raw, type Sql, sql } from './sql.ts';
+import { allOf, quote, raw, type Sql, sql } from './sql.ts';
 
 /** One group of conditions that an index can start from: one condition on the form, or all those on one table. */
 export interface Group {
@@ -43,10 +43,7 @@ export function compileGroups(layout: Layout, conditions: Conditions): readonly 
   for (const { table, conditions: onRows } of conditions.tables) {
     const rows = layout.tables.find((candidate) => candidate.table.code === table.code) as TableLayout;
     const compiled = onRows.map((condition) => compileCondition(rows, 'c', condition));
-    const tests = join(
-      compiled.map((condition) => condition.test),
-      ' and ',
-    );
+    const tests = allOf(compiled.map((condition) => condition.test));
     const test = sql`exists (select 1 from ${raw(quote(rows.name))} c where c.pms_record = t.pms_seq and ${tests})`;
     groups.push({ layout: rows, conditions: compiled, test, onTable: true, chosen: false });
   }
@@ -74,10 +71,10 @@ export function startFrom(group: Group, condition: CompiledCondition): Start {
     return { kind: 'set', records: sql`select t.pms_seq as s from ${from} where ${lookup.where}` };
   }
   const others = group.conditions.filter((other) => other !== condition || lookup.kind === 'pairs');
-  const tests = others.map((other) => sql` and ${other.test}`);
+  const tests = others.length === 0 ? raw('') : sql` and ${allOf(others.map((other) => other.test))}`;
   return {
     kind: 'set',
-    records: sql`select distinct c.pms_record as s ${rowsFrom(group.layout, lookup)}${join(tests, '')}`,
+    records: sql`select distinct c.pms_record as s ${rowsFrom(group.layout, lookup)}${tests}`,
   };
 }
 
@@ -110,10 +107,7 @@ export interface Page {
 /** Columns of a page's single row: the answers joined (UTF-8), how many they are, and the place of the last. */
 export function pageQuery(layout: Layout, search: Search, start: Start, tests: readonly Sql[], page: Page): Sql {
   const { from, order } = source(layout, start, tests.length === 0, page);
-  const where = join(
-    tests.map((test) => sql` and ${test}`),
-    '',
-  );
+  const where = tests.length === 0 ? raw('') : sql` and ${allOf(tests)}`;
   const rows = sql`select ${answer(layout, search)} as a, ${order} as s ${from}${where} order by ${order} limit ${page.limit}`;
   return sql`select cast(group_concat(a, '},') as blob), count(*), max(s) from (${rows})`;
 }
@@ -121,10 +115,7 @@ export function pageQuery(layout: Layout, search: Search, start: Start, tests: r
 /** How many records follow a place, counted up to the page's limit. */
 export function countQuery(layout: Layout, start: Start, tests: readonly Sql[], page: Page): Sql {
   const { from, order } = source(layout, start, tests.length === 0, page);
-  const where = join(
-    tests.map((test) => sql` and ${test}`),
-    '',
-  );
+  const where = tests.length === 0 ? raw('') : sql` and ${allOf(tests)}`;
   return sql`select count(*) from (select 1 ${from}${where} order by ${order} limit ${page.limit})`;
 }
 

@@ -41,6 +41,18 @@ export function join(fragments: readonly Sql[], separator: string): Sql {
   };
 }
 
+/** Fragments of which all must hold, in groups of groups: the engine bounds how deep an expression may be. */
+export function allOf(tests: readonly Sql[]): Sql {
+  if (tests.length <= GROUP) return join(tests, ' and ');
+  const groups: Sql[] = [];
+  for (let start = 0; start < tests.length; start += GROUP) {
+    groups.push(sql`(${join(tests.slice(start, start + GROUP), ' and ')})`);
+  }
+  return allOf(groups);
+}
+
+const GROUP = 50;
+
 /** An identifier, quoted. */
 export function quote(name: string): string {
   return `"${name.replaceAll('"', '""')}"`;

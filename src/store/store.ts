@@ -68,8 +68,8 @@ export class Unavailable extends Error {
 export interface Store {
   /** The catalog as of now, with what other processes committed. */
   catalog(): Catalog;
-  /** `maxRecords` caps a search without a limit; 0 for no cap (D22). */
-  search(app: RegisteredApp, search: Search, maxRecords: number): Promise<Found>;
+  /** Answered at once where that is quicker than a promise. `maxRecords` caps a search without a limit; 0 for no cap (D22). */
+  search(app: RegisteredApp, search: Search, maxRecords: number): Found | Promise<Found>;
   /** Answered only after the change is durable; updates waiting together share a commit (D29, D31). */
   update(app: RegisteredApp, change: Change, userId: string): Promise<Updated>;
   /** Notes that a key was used; written some time later. */

@@ -41,7 +41,13 @@ export function searchFor(app: App, param: object, options: Options = {}): Searc
   return { conditions, table, limit, after, revision };
 }
 
-export function find(store: Store, code: string, param: object, options: Options = {}, maxRecords = 0): Promise<Found> {
+export async function find(
+  store: Store,
+  code: string,
+  param: object,
+  options: Options = {},
+  maxRecords = 0,
+): Promise<Found> {
   const registered = appIn(store, code);
   return store.search(registered, searchFor(registered.app, param, options), maxRecords);
 }

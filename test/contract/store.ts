@@ -428,8 +428,11 @@ export function storeContract(name: string, makeBench: () => Bench): void {
         other.update(registered, changeFor(registered.app, { l_primarykey: 'L1', word: 'x' }), 'sato'),
         Unavailable,
       );
-      await assert.rejects(other.search(registered, searchFor(registered.app, {}, { limit: 5 }), 0), Unavailable);
-      await assert.rejects(other.search(registered, searchFor(registered.app, {}), 0), Unavailable);
+      await assert.rejects(
+        async () => other.search(registered, searchFor(registered.app, {}, { limit: 5 }), 0),
+        Unavailable,
+      );
+      await assert.rejects(async () => other.search(registered, searchFor(registered.app, {}), 0), Unavailable);
     });
 
     test('in the end everything derived agrees with the values', async () => {

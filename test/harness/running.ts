@@ -7,8 +7,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { App } from '../../src/app/app.ts';
 import type { Rights } from '../../src/auth/caller.ts';
-import type { Values } from '../../src/envelope/record.ts';
 import { createLog } from '../../src/config/log.ts';
+import type { Values } from '../../src/envelope/record.ts';
 import { createHttpServer, type ServerOptions } from '../../src/http/server.ts';
 import { readDefinition } from '../../src/operations/read-definition.ts';
 import type { Register } from '../../src/store/register.ts';
@@ -43,7 +43,11 @@ export interface Running {
   addUser(id: string, name: string, lang?: Lang): Promise<void>;
   /** Grants rights in the app (unless null) and gives a new key. */
   key(appCode: string, userId: string, rights?: Partial<Rights> | null, expiresAt?: number): Promise<string>;
-  post(path: string, parameters: Record<string, string> | string | FormData, headers?: Record<string, string>): Promise<Reply>;
+  post(
+    path: string,
+    parameters: Record<string, string> | string | FormData,
+    headers?: Record<string, string>,
+  ): Promise<Reply>;
   /** `dataset/search` with `param` as JSON. */
   search(parameters: Record<string, string>, param?: unknown): Promise<Reply>;
   /** `data/update` with `param` as JSON. */
@@ -65,7 +69,11 @@ export async function startRunning(options: Partial<ServerOptions> = {}): Promis
   const store = openSqliteStore({ dataDir, cacheMiB: 16 });
   const log: string[] = [];
   const settings = { basePath: '', maxRecords: 0, maxBody: 1 << 20, always200: false, ...options };
-  const server = createHttpServer(store, settings, createLog('debug', (line) => log.push(line)));
+  const server = createHttpServer(
+    store,
+    settings,
+    createLog('debug', (line) => log.push(line)),
+  );
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}${settings.basePath}`;
   let keys = 0;
@@ -94,13 +102,17 @@ export async function startRunning(options: Partial<ServerOptions> = {}): Promis
     put: (appCode, records, userId = '') => putRecords(register, appCode, records, userId),
     addUser: (id, name, lang = 'ja') => register.addUser({ id, name, lang }),
     async key(appCode, userId, rights = { update: true }, expiresAt) {
-      if (rights !== null) await register.grant(appCode, userId, { update: false, edit: false, admin: false, ...rights });
+      if (rights !== null)
+        await register.grant(appCode, userId, { update: false, edit: false, admin: false, ...rights });
       const key = `key-${++keys}-${userId}`;
       await register.addKey(appCode, userId, createHash('sha256').update(key).digest(), expiresAt ?? null);
       return key;
     },
     search: (parameters, param) =>
-      post('/webapi/v1/dataset/search', { ...parameters, ...(param === undefined ? {} : { param: JSON.stringify(param) }) }),
+      post('/webapi/v1/dataset/search', {
+        ...parameters,
+        ...(param === undefined ? {} : { param: JSON.stringify(param) }),
+      }),
     update: (parameters, param) => post('/webapi/v1/data/update', { ...parameters, param: JSON.stringify(param) }),
     async close() {
       await new Promise((resolve) => {

@@ -17,6 +17,7 @@ fields:
   - { id: e_number, type: number, search: range }
   - { id: e_date, type: date }
   - { id: e_time, type: time }
+  - { id: e_many, type: text, search: any_of }
   - { id: e_at, type: datetime }
   - { id: e_file, type: file }
 tables:
@@ -99,6 +100,10 @@ const PROVOKED: { readonly [code in Exclude<ErrorCode, keyof typeof NOT_PROVOKED
   unknown_table_code: { provoke: searching({ 無い: {} }), names: '無い' },
   field_not_searchable: { provoke: searching({ e_date: '2026-01-01' }), names: 'e_date' },
   condition_not_string: { provoke: searching({ e_text: 1 }), names: 'e_text' },
+  too_many_keywords: {
+    provoke: searching({ e_many: Array.from({ length: 1_001 }, (_, word) => word).join() }),
+    names: 'e_many',
+  },
   conditions_not_object: { provoke: searching({ e_rows: '' }), names: 'e_rows' },
   entry_not_object: { provoke: (app) => app.update({ e_primarykey: { value: '1' }, e_text: '' }), names: 'e_text' },
   value_not_string: { provoke: (app) => app.update({ e_primarykey: { value: '1' }, e_text: {} }), names: 'e_text' },

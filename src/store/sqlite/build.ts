@@ -2,13 +2,13 @@
 // Records changed meanwhile are noted by triggers and copied again in the short transaction that switches.
 import type { App, Field } from '../../app/app.ts';
 import type { Values } from '../../envelope/record.ts';
-import { typeOf } from '../../fields/field-types.ts';
+import { isSameType, typeOf } from '../../fields/field-types.ts';
 import { type Layout, layoutOf } from '../../sql/layout.ts';
 import { quote } from '../../sql/sql.ts';
 import { Mistake, type Progress } from '../register.ts';
 import type { RegisteredApp } from '../store.ts';
 import { catalogChanged, catalogReader, parseDefinition } from './catalog.ts';
-import type { Connection } from './connection.ts';
+import { type Connection, pauseWriting } from './connection.ts';
 import { type Derived, deriver, type RecordTable, recordTable, type StoredRecord } from './record-table.ts';
 import { createTables, dropTables, indexStatements } from './tables.ts';
 
@@ -26,7 +26,7 @@ export interface Build {
 }
 
 /** Records in one transaction of a build: short enough that updates come in between. */
-const BATCH = 1_000;
+const BATCH = 2_000;
 /** Changed records that the switching transaction may still have to copy. */
 const FEW_CHANGED = 500;
 /** Milliseconds after which nobody reads the old generation any more: a request reads it at once or in a transaction. */
@@ -163,6 +163,7 @@ function copyRecords(db: Connection, { old, copy }: Copying, build: Build, progr
       left = records.length > 0;
       notePosition(db, build.appId, position);
     }).immediate();
+    pauseWriting();
     progress(done, Math.max(total, done));
   }
 }
@@ -180,6 +181,7 @@ function copier(db: Connection, old: RecordTable, table: RecordTable, lossy: boo
     old.layout.form.columns.map(({ field }) => field),
     table.layout.form.columns.map(({ field }) => field),
     lossy,
+    [old.layout.app.primaryKey, table.layout.app.primaryKey],
   );
   const derive = deriver(table.layout, null);
   const rowTables = table.layout.tables.map(({ table: { code, fields } }, index) => {
@@ -200,12 +202,17 @@ function copier(db: Connection, old: RecordTable, table: RecordTable, lossy: boo
 }
 
 /** From the values of the old fields to those of the new: by field ID, the primary key by its role. */
-export function adopter(before: readonly Field[], after: readonly Field[], lossy: boolean): (values: Values) => Values {
+function adopter(
+  before: readonly Field[],
+  after: readonly Field[],
+  lossy: boolean,
+  [oldKey, newKey]: readonly [Field?, Field?] = [],
+): (values: Values) => Values {
   const sources = after.map((field) => ({
     field,
-    from: before.findIndex((old) => (field.type === 'id' ? old.type === 'id' : old.id === field.id)),
+    from: before.findIndex((old) => (field === newKey ? old.id === oldKey?.id : old.id === field.id)),
   }));
-  const converts = sources.map(({ field, from }) => from >= 0 && before[from]?.type !== field.type);
+  const converts = sources.map(({ field, from }) => from >= 0 && !isSameType(before[from] as Field, field));
   return (values) =>
     sources.map(({ field, from }, position) => {
       const value = values[from] ?? '';
@@ -236,7 +243,10 @@ function mergePairs(db: Connection, pairs: string): void {
     return (changes.get() as number) - before;
   };
   // A negative number starts the merge, positive ones go on with it; one change alone says that nothing was left.
-  for (let left = merge(-MERGE_STEP); left >= 2; ) left = merge(MERGE_STEP);
+  for (let left = merge(-MERGE_STEP); left >= 2; ) {
+    pauseWriting();
+    left = merge(MERGE_STEP);
+  }
 }
 
 function changedTable(appId: number): string {

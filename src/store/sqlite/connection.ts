@@ -29,6 +29,41 @@ export function connect(dataDir: string, options: { readonly?: boolean; cacheMiB
   return db;
 }
 
+/** Milliseconds between two attempts to begin writing. */
+const ATTEMPT_EVERY = 4;
+/** Milliseconds that long work leaves to other writers after each of its transactions. */
+const PAUSE = 12;
+
+/**
+ * Begins to write, waiting for other processes and threads up to BUSY_TIMEOUT. The engine's own waiting looks ever more rarely,
+ * and would miss the pauses of long work.
+ */
+export function beginWriting(db: Connection): void {
+  db.pragma('busy_timeout = 0');
+  try {
+    for (let waited = 0; ; waited += ATTEMPT_EVERY) {
+      try {
+        db.exec('begin immediate');
+        return;
+      } catch (error) {
+        if (waited >= BUSY_TIMEOUT || (error as { code?: string }).code !== 'SQLITE_BUSY') throw error;
+      }
+      sleep(ATTEMPT_EVERY);
+    }
+  } finally {
+    db.pragma(`busy_timeout = ${BUSY_TIMEOUT}`);
+  }
+}
+
+/** Lets other writers in, between two transactions of long work. */
+export function pauseWriting(): void {
+  sleep(PAUSE);
+}
+
+function sleep(milliseconds: number): void {
+  Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, milliseconds);
+}
+
 /** Whether an error of the database means that it cannot serve now rather than that we are wrong. */
 export function isUnavailable(error: unknown): boolean {
   if (!(error instanceof Database.SqliteError)) return false;

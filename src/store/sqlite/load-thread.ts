@@ -5,7 +5,7 @@ import { quote } from '../../sql/sql.ts';
 import type { Loaded } from '../register.ts';
 import { currentNames, notePosition } from './build.ts';
 import { parseDefinition } from './catalog.ts';
-import { connect } from './connection.ts';
+import { beginWriting, connect, pauseWriting } from './connection.ts';
 import { putDerived, saveCounters, unpackRecords } from './put.ts';
 import { recordTable } from './record-table.ts';
 
@@ -54,11 +54,18 @@ const write = ({ batch, position, counters }: LoadBatch): Loaded => {
 };
 
 /** The pair index is fast when it takes in much at once, so that several batches share a commit. */
-const COMMIT_EVERY = 16;
+const COMMIT_EVERY = 8;
+/** Milliseconds without a batch after which what is written is committed, so that nobody waits for an idle load. */
+const COMMIT_WHEN_IDLE = 50;
 let uncommitted = 0;
+let idle: NodeJS.Timeout | undefined;
 
 function commit(): void {
-  if (db.inTransaction) db.exec('commit');
+  clearTimeout(idle);
+  if (db.inTransaction) {
+    db.exec('commit');
+    pauseWriting();
+  }
   uncommitted = 0;
 }
 
@@ -71,7 +78,9 @@ port.on('message', (batch: LoadBatch | null) => {
     return;
   }
   try {
-    if (!db.inTransaction) db.exec('begin immediate');
+    if (!db.inTransaction) beginWriting(db);
+    clearTimeout(idle);
+    idle = setTimeout(commit, COMMIT_WHEN_IDLE);
     const loaded = write(batch);
     if (++uncommitted === COMMIT_EVERY) commit();
     port.postMessage({ kind: 'written', loaded } satisfies LoadReply);

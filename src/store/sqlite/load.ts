@@ -104,7 +104,9 @@ function steadyLoader(db: Connection, appCode: string, userId: string, fingerpri
         .transaction(() => {
           const current = registeredApp(db, appCode);
           if (current.version !== registered.version) {
-            const same = JSON.stringify(current.app.fields) === JSON.stringify(registered.app.fields);
+            const same =
+              JSON.stringify([current.app.fields, current.app.tables]) ===
+              JSON.stringify([registered.app.fields, registered.app.tables]);
             if (!same)
               throw new Mistake(`the definition of ${appCode} was changed meanwhile; run the same command again`);
             registered = current;

@@ -11,11 +11,14 @@ export class ReaderThread {
   readonly #worker: Worker;
   readonly #replies = new Map<number, (reply: ReaderReply) => void>();
   #ids = 0;
+  /** Why the thread is no more. */
+  #ended: unknown = null;
 
   constructor(dataDir: string) {
     this.#worker = startThread('reader-thread', { dataDir });
     this.#worker.on('message', (reply: ReaderReply) => this.#replies.get(reply.id)?.(reply));
     const failAll = (error: unknown) => {
+      this.#ended ??= error;
       for (const [id, answer] of this.#replies) answer({ kind: 'failed', id, error, unavailable: true });
     };
     this.#worker.on('error', failAll);
@@ -37,29 +40,57 @@ export class ReaderThread {
     return { kind: 'stream', pages, next: () => next };
   }
 
-  async *#pages(id: number, first: ReaderReply & { kind: 'page' }, ended: (next: string | null) => void) {
-    let page = first;
-    let finished = false;
-    try {
-      for (;;) {
+  /** An iterator and not a generator, whose end nobody hears of when it was never begun. */
+  #pages(
+    id: number,
+    first: ReaderReply & { kind: 'page' },
+    ended: (next: string | null) => void,
+  ): AsyncIterableIterator<Uint8Array> {
+    let page: (ReaderReply & { kind: 'page' }) | null = first;
+    let following: Promise<ReaderReply> | null = null;
+    const finish = () => {
+      page = null;
+      return { done: true, value: undefined } as const;
+    };
+    const drop = async () => {
+      if (page !== null && !page.last) this.#worker.postMessage({ kind: 'drop', id } satisfies ReaderRequest);
+      return finish();
+    };
+    return {
+      [Symbol.asyncIterator]() {
+        return this;
+      },
+      next: async () => {
+        if (following !== null) {
+          const reply = await following;
+          following = null;
+          if (reply.kind !== 'page') {
+            finish();
+            throw reply.kind === 'failed' ? readFailure(reply) : new Error(`a page cannot be ${reply.kind}`);
+          }
+          page = reply;
+        }
+        if (page === null) return finish();
+        const { answers, last, next } = page;
+        const value = answers === null ? null : (page === first ? closed : closedAfter)(answers);
+        if (last) {
+          ended(next);
+          page = null;
+        }
         // The next page is read while this one is sent.
-        const following = page.last ? null : this.#ask({ kind: 'next', id });
-        following?.catch(() => {});
-        if (page.answers !== null) yield (page === first ? closed : closedAfter)(page.answers);
-        if (following === null) break;
-        const reply = await following;
-        if (reply.kind === 'failed') throw readFailure(reply);
-        page = reply as ReaderReply & { kind: 'page' };
-      }
-      ended(page.next);
-      finished = true;
-    } finally {
-      if (!finished) this.#worker.postMessage({ kind: 'drop', id } satisfies ReaderRequest);
-    }
+        else following = this.#ask({ kind: 'next', id });
+        return value === null ? finish() : { done: false, value };
+      },
+      return: drop,
+    };
   }
 
   #ask(request: ReaderRequest & { id: number }): Promise<ReaderReply> {
     return new Promise((resolve) => {
+      if (this.#ended !== null) {
+        resolve({ kind: 'failed', id: request.id, error: this.#ended, unavailable: true });
+        return;
+      }
       this.#replies.set(request.id, (reply) => {
         this.#replies.delete(request.id);
         resolve(reply);
@@ -68,7 +99,13 @@ export class ReaderThread {
     });
   }
 
+  /** Whether the thread can still be asked. */
+  get isOpen(): boolean {
+    return this.#ended === null;
+  }
+
   async close(): Promise<void> {
+    if (this.#ended !== null) return;
     this.#worker.postMessage({ kind: 'close' } satisfies ReaderRequest);
     await new Promise((resolve) => this.#worker.once('exit', resolve));
   }

@@ -5,7 +5,7 @@ import { quote } from '../../sql/sql.ts';
 import type { Progress } from '../register.ts';
 import { currentNames } from './build.ts';
 import { catalogReader } from './catalog.ts';
-import type { Connection } from './connection.ts';
+import { type Connection, pauseWriting } from './connection.ts';
 import { recordTable } from './record-table.ts';
 
 /** Records looked at in one transaction. */
@@ -33,6 +33,7 @@ export function continueRename(db: Connection, userId: string, progress: Progres
       })
       .immediate();
     if (looked === null) return;
+    pauseWriting();
     done += looked;
     progress(done, 0);
   }

@@ -14,6 +14,7 @@ import {
   startFrom,
   startFromPairs,
 } from '../../sql/search.ts';
+import { type SingleSearch, singleSearch, singleValues } from '../../sql/single.ts';
 import { quote, type Sql } from '../../sql/sql.ts';
 import type { Connection, Statement } from './connection.ts';
 
@@ -42,6 +43,8 @@ const FEW = 256;
 const MANY = 20_000;
 
 export interface Searcher {
+  /** A page of a search that needs no plan, as most do not; null for any other. */
+  pageOfSingle(layout: Layout, search: Search, page: Page): FoundPage | null;
   plan(layout: Layout, search: Search): Plan;
   page(plan: Plan, page: Page): FoundPage;
   /** How many records there are after a place, counted up to the page's limit. */
@@ -53,6 +56,14 @@ export interface Searcher {
   primaryKeyAt(layout: Layout, place: number): string;
 }
 
+/** Statements kept prepared. */
+const MAX_STATEMENTS = 500;
+
+function foundPage(row: unknown): FoundPage {
+  const [answers, count, last] = row as [Buffer | null, number, number];
+  return { answers, count, last };
+}
+
 /** A searcher on a connection. */
 export function searcherOn(db: Connection): Searcher {
   const statements = new Map<string, Statement>();
@@ -60,7 +71,7 @@ export function searcherOn(db: Connection): Searcher {
     let prepared = statements.get(text);
     if (prepared === undefined) {
       // Searches come in few shapes; a client that makes up many must not fill the memory.
-      if (statements.size >= 500) statements.clear();
+      if (statements.size >= MAX_STATEMENTS) statements.clear();
       prepared = db.prepare(text).raw();
       statements.set(text, prepared);
     }
@@ -71,16 +82,30 @@ export function searcherOn(db: Connection): Searcher {
   const keyColumn = (layout: Layout) =>
     quote(layout.form.columns.find((column) => column.field === layout.app.primaryKey)?.name as string);
 
+  const singles = new Map<string, Statement>();
+  /** The statement of a shape, made for the first search of it. */
+  const singleStatement = (layout: Layout, search: Search, single: SingleSearch, page: Page): Statement => {
+    let prepared = singles.get(single.shape);
+    if (prepared === undefined) {
+      const [group] = compileGroups(layout, search.conditions) as [Group];
+      const start = startFrom(group, group.conditions[0] as Group['conditions'][number]);
+      const { text } = pageQuery(layout, search, start, start.kind === 'pairs' ? [group.test] : [], page);
+      prepared = statement(text);
+      if (singles.size >= MAX_STATEMENTS) singles.clear();
+      singles.set(single.shape, prepared);
+    }
+    return prepared;
+  };
+
   return {
-    plan: (layout, search) => makePlan(layout, search, (query) => one(query)?.[0] as number),
-    page({ layout, search, start, tests }, page) {
-      const [answers, count, last] = one(pageQuery(layout, search, start, tests, page)) as [
-        Buffer | null,
-        number,
-        number,
-      ];
-      return { answers, count, last };
+    pageOfSingle(layout, search, page) {
+      const single = singleSearch(layout, search);
+      if (single === null) return null;
+      const values = singleValues(single, page);
+      return foundPage(singleStatement(layout, search, single, page).get(...values));
     },
+    plan: (layout, search) => makePlan(layout, search, (query) => one(query)?.[0] as number),
+    page: ({ layout, search, start, tests }, page) => foundPage(one(pageQuery(layout, search, start, tests, page))),
     count: ({ layout, start, tests }, page) => one(countQuery(layout, start, tests, page))?.[0] as number,
     keep(plan) {
       if (plan.start.kind !== 'set') return plan;

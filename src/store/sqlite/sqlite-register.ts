@@ -131,7 +131,13 @@ export function openSqliteRegister({ dataDir }: { readonly dataDir: string }): R
     },
     async check(appCodes, progress) {
       for (const code of appCodes) appOf(code);
-      return check(db, appCodes, progress);
+      // A connection of its own: one that has been open for long may hold parts of the pair index that are no more.
+      const fresh = connect(dataDir, { cacheMiB: 64 });
+      try {
+        return check(fresh, appCodes, progress);
+      } finally {
+        fresh.close();
+      }
     },
     async close() {
       db.close();
@@ -153,6 +159,11 @@ export function openSqliteRegister({ dataDir }: { readonly dataDir: string }): R
     if (options.dryRun) return report;
     if (loses && !options.allowDataLoss) throw new DataLoss(report);
     const pending = pendingBuild(db, registered.id);
+    if (pending?.kind === 'import') {
+      throw new Mistake(
+        `a load into ${app.code} was interrupted; run it again first, or give it up with: daicho reindex ${app.code}`,
+      );
+    }
     if (pending !== null) abandonBuild(db, registered, pending);
     if (difference.rebuild) {
       const build = beginBuild(db, registered, app, source, loses ? 'lossy' : 'rebuild');

@@ -17,8 +17,15 @@ import { WriterThread } from './writer-client.ts';
 const SHORT = 200;
 /** A search that may have to look at more rows than this before its first page goes to the reader thread. */
 const MUCH_WORK = 4_000;
+/** A search by more keywords than this goes there too: the pair index takes long to walk so many lists. */
+const MANY_KEYWORDS = 64;
 /** Milliseconds between two notes of the uses of keys. */
 const NOTE_KEYS_AFTER = 30_000;
+
+function keywords({ conditions }: Search): number {
+  const groups = [conditions.form, ...conditions.tables.map((table) => table.conditions)];
+  return groups.flat().reduce((sum, condition) => sum + ('anyOf' in condition ? condition.anyOf.length : 1), 0);
+}
 
 export interface SqliteStoreOptions {
   readonly dataDir: string;
@@ -68,29 +75,42 @@ export function openSqliteStore({ dataDir, cacheMiB }: SqliteStoreOptions): Stor
   };
 
   const searchHere = (app: RegisteredApp, search: Search, maxRecords: number): Found | null => {
-    if ((search.limit ?? 0) > SHORT) return null;
+    if ((search.limit ?? 0) > SHORT || keywords(search) > MANY_KEYWORDS) return null;
     const layout = layoutFor(app);
     const after = search.after === null ? 0 : searcher.placeOf(layout, search.after);
     if (after === null) return { kind: 'unknown_after' };
-    const plan = searcher.plan(layout, search);
-    if (plan.work > MUCH_WORK) return null;
-    const page = searcher.page(plan, { after, limit: search.limit ?? SHORT + 1 });
+    const wanted = { after, limit: search.limit ?? SHORT + 1 };
+    let page = searcher.pageOfSingle(layout, search, wanted);
+    if (page === null) {
+      const plan = searcher.plan(layout, search);
+      if (plan.work > MUCH_WORK) return null;
+      page = searcher.page(plan, wanted);
+    }
     if (page.answers === null) return { kind: 'none' };
     if (search.limit === null) {
       if (maxRecords > 0 && page.count > maxRecords) return { kind: 'too_many' };
       return page.count > SHORT ? null : { kind: 'page', records: closed(page.answers), next: null };
     }
-    const more = page.count === search.limit && searcher.count(plan, { after: page.last, limit: 1 }) > 0;
+    const rest = { after: page.last, limit: 1 };
+    const more = page.count === search.limit && searcher.count(searcher.plan(layout, search), rest) > 0;
     const next = more ? searcher.primaryKeyAt(layout, page.last) : null;
     return { kind: 'page', records: closed(page.answers), next };
   };
 
   return {
     catalog: () => guard(() => catalog.current()),
-    async search(app, search, maxRecords) {
-      const found = guard(() => searchHere(app, search, maxRecords));
+    search(app, search, maxRecords) {
+      const found = guard(() => {
+        try {
+          return searchHere(app, search, maxRecords);
+        } catch (error) {
+          // Its tables may be gone since.
+          if (catalog.current().apps.get(app.app.code) !== app) return { kind: 'stale' } as const;
+          throw error;
+        }
+      });
       if (found !== null) return found;
-      reader ??= new ReaderThread(dataDir);
+      if (!reader?.isOpen) reader = new ReaderThread(dataDir);
       return reader.search(app, search, maxRecords);
     },
     update: (app, change, userId) => writer.update({ appCode: app.app.code, version: app.version, change, userId }),

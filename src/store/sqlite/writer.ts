@@ -6,7 +6,7 @@ import type { Change } from '../../update/change.ts';
 import type { Catalog, RegisteredApp, Updated } from '../store.ts';
 import { catalogReader } from './catalog.ts';
 import { now } from './clock.ts';
-import { type Connection, isUnavailable } from './connection.ts';
+import { beginWriting, type Connection, isUnavailable } from './connection.ts';
 import { type RecordTable, recordTable } from './record-table.ts';
 
 export interface UpdateJob {
@@ -37,7 +37,6 @@ export function writerOn(db: Connection): Writer {
   const catalog = catalogReader(db);
   let apps = new WeakMap<RegisteredApp, WritableApp>();
   const changed = new Set<WritableApp>();
-  const begin = db.prepare('begin immediate');
   const commit = db.prepare('commit');
   const writable = (registered: RegisteredApp): WritableApp => {
     let app = apps.get(registered);
@@ -63,7 +62,7 @@ export function writerOn(db: Connection): Writer {
   };
 
   const runTogether = (jobs: readonly UpdateJob[]): readonly JobResult[] => {
-    begin.run();
+    beginWriting(db);
     try {
       const current = catalog.current();
       const at = now();
