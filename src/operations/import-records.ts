@@ -46,7 +46,7 @@ export interface ImportReport {
 }
 
 /** Records put in at a time. */
-const BATCH = 2_000;
+const BATCH = 500;
 
 /** Imports a file; throws a Mistake before anything is written where the file as a whole cannot be imported. */
 export async function importRecords(register: Register, options: ImportOptions): Promise<ImportReport> {

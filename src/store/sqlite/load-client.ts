@@ -3,6 +3,9 @@ import type { Loaded } from '../register.ts';
 import type { LoadBatch, LoadOptions, LoadReply } from './load-thread.ts';
 import { startThread } from './thread.ts';
 
+/** The records of a batch live until it is written: room for them, so that they are not moved about before. */
+const YOUNG = { maxYoungGenerationSizeMb: 128 };
+
 export interface LoadThread {
   /** Resolves when the batch is committed; one at a time. */
   write(batch: LoadBatch): Promise<Loaded>;
@@ -10,7 +13,7 @@ export interface LoadThread {
 }
 
 export function startLoadThread(options: LoadOptions): LoadThread {
-  const worker = startThread('load-thread', options);
+  const worker = startThread('load-thread', options, YOUNG);
   let answer: ((reply: LoadReply) => void) | null = null;
   worker.on('message', (reply: LoadReply) => answer?.(reply));
   worker.on('error', (error) => answer?.({ kind: 'failed', error }));

@@ -53,8 +53,8 @@ const write = ({ batch, position, counters }: LoadBatch): Loaded => {
   return { inserted, updated };
 };
 
-/** The pair index is fast when it takes in much at once, so that several batches share a commit. */
-const COMMIT_EVERY = 8;
+/** The pair index is fast when it takes in much at once, so that several batches share a commit: so many records. */
+const COMMIT_EVERY = 16_000;
 /** Milliseconds without a batch after which what is written is committed, so that nobody waits for an idle load. */
 const COMMIT_WHEN_IDLE = 50;
 let uncommitted = 0;
@@ -82,7 +82,8 @@ port.on('message', (batch: LoadBatch | null) => {
     clearTimeout(idle);
     idle = setTimeout(commit, COMMIT_WHEN_IDLE);
     const loaded = write(batch);
-    if (++uncommitted === COMMIT_EVERY) commit();
+    uncommitted += loaded.inserted + loaded.updated;
+    if (uncommitted >= COMMIT_EVERY) commit();
     port.postMessage({ kind: 'written', loaded } satisfies LoadReply);
   } catch (error) {
     port.postMessage({ kind: 'failed', error } satisfies LoadReply);
