@@ -3,24 +3,24 @@ import { parentPort, workerData } from 'node:worker_threads';
 import { layoutOf } from '../../sql/layout.ts';
 import { quote } from '../../sql/sql.ts';
 import type { Loaded } from '../register.ts';
-import { currentNames, notePosition } from './build.ts';
-import { parseDefinition } from './catalog.ts';
+import { notePosition, pendingBuild } from './build.ts';
+import { catalogReader } from './catalog.ts';
 import { beginWriting, connect, pauseWriting } from './connection.ts';
-import { putDerived, saveCounters, unpackRecords } from './put.ts';
+import { unpackRecords } from './load-batch.ts';
+import { recordPutter } from './put.ts';
 import { recordTable } from './record-table.ts';
 
 export interface LoadOptions {
   readonly dataDir: string;
-  readonly appId: number;
-  readonly generation: number;
+  readonly appCode: string;
+  readonly userId: string;
 }
 
 /** To the thread: records to write; null commits what is written and ends it. */
 export interface LoadBatch {
-  /** As put.ts packs them. */
+  /** As load-batch.ts packs them. */
   readonly batch: Uint8Array<ArrayBuffer>;
   readonly position: number;
-  readonly counters: ReadonlyMap<string, number>;
 }
 
 export type LoadReply =
@@ -29,29 +29,19 @@ export type LoadReply =
 
 const port = parentPort;
 if (port === null) throw new Error('load-thread.ts runs as a worker thread');
-const { dataDir, appId, generation } = workerData as LoadOptions;
+const { dataDir, appCode, userId } = workerData as LoadOptions;
 const db = connect(dataDir, { cacheMiB: 64 });
 // Nothing of this is seen before the load is finished, so a commit may reach the disk later.
 db.pragma('synchronous = NORMAL');
 db.pragma('wal_autocheckpoint = 8000');
-const definition = db.prepare('select definition from builds where app_id = ?').pluck().get(appId) as string;
-const table = recordTable(db, layoutOf(parseDefinition(definition), appId, generation));
+const registered = catalogReader(db).current().apps.get(appCode);
+const build = registered === undefined ? null : pendingBuild(db, registered.id);
+if (registered === undefined || build === null) throw new Error(`no load into ${appCode} has begun`);
+const table = recordTable(db, layoutOf(build.app, registered.id, build.generation));
 // The pair index takes in more at once than between small updates.
 tunePairs({ hashsize: 16_777_216, automerge: 8 });
-const context = currentNames(db);
-
-const write = ({ batch, position, counters }: LoadBatch): Loaded => {
-  let inserted = 0;
-  let updated = 0;
-  for (const derived of unpackRecords(batch)) {
-    if (putDerived(table, derived, context)) inserted++;
-    else updated++;
-  }
-  table.settle();
-  saveCounters(db, appId, counters);
-  notePosition(db, appId, position);
-  return { inserted, updated };
-};
+const putter = recordPutter(db, registered, table, userId);
+const { id: appId } = registered;
 
 /** The pair index is fast when it takes in much at once, so that several batches share a commit: so many records. */
 const COMMIT_EVERY = 16_000;
@@ -81,11 +71,14 @@ port.on('message', (batch: LoadBatch | null) => {
     if (!db.inTransaction) beginWriting(db);
     clearTimeout(idle);
     idle = setTimeout(commit, COMMIT_WHEN_IDLE);
-    const loaded = write(batch);
+    const loaded = putter.put(unpackRecords(batch.batch));
+    notePosition(db, appId, batch.position);
     uncommitted += loaded.inserted + loaded.updated;
     if (uncommitted >= COMMIT_EVERY) commit();
     port.postMessage({ kind: 'written', loaded } satisfies LoadReply);
   } catch (error) {
+    // Back to the last commit, whose position is noted with it.
+    if (db.inTransaction) db.exec('rollback');
     port.postMessage({ kind: 'failed', error } satisfies LoadReply);
   }
 });

@@ -1,11 +1,154 @@
-// Puts a derived record in, or over the one with its primary key; keeps the version that it replaces (D29).
+// Puts records of a load in, or over those with their primary keys; keeps the versions that it replaces (D29).
+import type { Field } from '../../app/app.ts';
 import type { Values } from '../../envelope/record.ts';
+import { autoNumberCount, formatAutoNumber } from '../../fields/auto-number.ts';
 import type { RenderContext } from '../../fields/field-type.ts';
+import { typeOf } from '../../fields/field-types.ts';
+import type { Layout } from '../../sql/layout.ts';
+import type { Loaded, LoadRecord } from '../register.ts';
+import type { RegisteredApp } from '../store.ts';
+import { currentNames } from './build.ts';
+import { now } from './clock.ts';
 import type { Connection } from './connection.ts';
-import type { Derived, RecordTable } from './record-table.ts';
+import { type Derived, deriver, type RecordTable } from './record-table.ts';
 
-/** What is written for a record of a load; it can be sent to a thread. */
-export interface DerivedRecord {
+/** Puts records of a load in; counters and pair index are brought up to date with each call. */
+export interface RecordPutter {
+  put(records: readonly LoadRecord[]): Loaded;
+}
+
+/** A putter into one generation of an app. */
+export function recordPutter(
+  db: Connection,
+  registered: RegisteredApp,
+  table: RecordTable,
+  userId: string,
+): RecordPutter {
+  const deriving = recordDeriver(db, registered, table.layout, userId);
+  return {
+    put(records) {
+      const at = now();
+      let inserted = 0;
+      for (const record of records) if (putDerived(table, deriving.derive(record, at), deriving.context)) inserted++;
+      table.settle();
+      saveCounters(db, registered.id, deriving.changedCounters());
+      return { inserted, updated: records.length - inserted };
+    },
+  };
+}
+
+interface RecordDeriver {
+  readonly context: RenderContext;
+  derive(record: LoadRecord, at: string): DerivedRecord;
+  /** Counters that changed since they were last asked for: name → next number. */
+  changedCounters(): ReadonlyMap<string, number>;
+}
+
+/** From records of a source to what is written for them: defaults, numbers and system fields filled in. */
+function recordDeriver(db: Connection, registered: RegisteredApp, layout: Layout, userId: string): RecordDeriver {
+  const { app, id: appId } = registered;
+  const fields = layout.form.columns.map(({ field }) => field);
+  const positions = new Map(fields.map((field, position) => [field.id, position]));
+  const keyPosition = positions.get(app.primaryKey.id) as number;
+  const defaults = fields.map((field) => field.default);
+  const numbered = app.fields.flatMap((field, position) => (isNumbered(field) ? [{ field, position }] : []));
+  const counters = counterTable(db, appId);
+  const context = currentNames(db);
+  const derive = deriver(layout, null);
+  const tables = layout.tables.map((rows, index) => ({ code: rows.table.code, derive: deriver(layout, index) }));
+  const system = app.fields.length;
+
+  return {
+    context,
+    derive(record, at) {
+      const values = [...defaults];
+      const given: number[] = [];
+      for (const [id, value] of record.values) {
+        const position = positions.get(id) as number;
+        values[position] = value;
+        if (position !== keyPosition) given.push(position);
+      }
+      values[keyPosition] = record.primaryKey ?? String(counters.take(PRIMARY_KEY));
+      if (record.primaryKey !== null && WHOLE.test(record.primaryKey)) {
+        counters.passed(PRIMARY_KEY, Number(record.primaryKey));
+      }
+      for (const { field, position } of numbered) number(field, position, values, at, counters);
+      values[system] = userId;
+      values[system + 1] = at;
+      values[system + 2] = userId;
+      values[system + 3] = at;
+      const rows = tables.map(({ code, derive: deriveRow }) => {
+        return record.tables.get(code)?.map((row) => deriveRow(row, context)) ?? null;
+      });
+      return { record: derive(values, context), rows, primaryKey: values[keyPosition], given };
+    },
+    changedCounters: () => counters.changed(),
+  };
+}
+
+/** Primary keys that the counter of primary keys has to pass. */
+const WHOLE = /^[1-9]\d{0,14}$/;
+
+function isNumbered(field: Field): boolean {
+  return typeOf(field).filledBy === 'server';
+}
+
+/** Gives an auto number where the record brings none; counts on behind one that it brings. */
+function number(field: Field, position: number, values: string[], at: string, counters: Counters): void {
+  const value = values[position];
+  if (!value) values[position] = formatAutoNumber(field, counters.take(field.id), at.slice(0, 10));
+  else {
+    const count = autoNumberCount(field, value);
+    if (count !== null) counters.passed(field.id, count);
+  }
+}
+
+/** Name of the counter of primary keys (D42); no field ID is empty. */
+const PRIMARY_KEY = '';
+
+interface Counters {
+  take(name: string): number;
+  passed(name: string, count: number): void;
+  /** What changed since the last call; it is for the caller to save. */
+  changed(): ReadonlyMap<string, number>;
+}
+
+/** The next numbers of an app: read when first asked for, then counted here. */
+function counterTable(db: Connection, appId: number): Counters {
+  const read = db.prepare('select next from counters where app_id = ? and name = ?').pluck();
+  const known = new Map<string, number>();
+  let changed = new Map<string, number>();
+  const next = (name: string) => {
+    let count = known.get(name);
+    if (count === undefined) {
+      count = (read.get(appId, name) as number | undefined) ?? 1;
+      known.set(name, count);
+    }
+    return count;
+  };
+  const set = (name: string, count: number) => {
+    known.set(name, count);
+    changed.set(name, count);
+  };
+  return {
+    take(name) {
+      const count = next(name);
+      set(name, count + 1);
+      return count;
+    },
+    passed(name, count) {
+      if (count >= next(name)) set(name, count + 1);
+    },
+    changed() {
+      const result = changed;
+      changed = new Map();
+      return result;
+    },
+  };
+}
+
+/** What is written for a record of a load. */
+interface DerivedRecord {
   readonly primaryKey: string;
   readonly record: Derived;
   /** By table: its rows, or null to keep those that are there. */
@@ -14,60 +157,8 @@ export interface DerivedRecord {
   readonly given: readonly number[];
 }
 
-// No value holds NUL (D41), so it can part them: one piece of UTF-8 crosses to a thread at a fraction of the cost of its parts.
-const PART = '\0';
-
-/** Derived records as one piece of UTF-8; each is packed as it comes, so that little garbage grows old. */
-export function packRecords(records: Iterable<DerivedRecord>): Uint8Array<ArrayBuffer> {
-  let packed = Buffer.allocUnsafeSlow(1 << 20);
-  let end = 0;
-  for (const { primaryKey, record, rows, given } of records) {
-    const parts = [primaryKey, given.join()];
-    pack(record, parts);
-    parts.push(String(rows.length));
-    for (const tableRows of rows) {
-      parts.push(tableRows === null ? '' : String(tableRows.length));
-      for (const row of tableRows ?? []) pack(row, parts);
-    }
-    parts.push('');
-    const text = parts.join(PART);
-    while (end + 3 * text.length > packed.length) packed = Buffer.concat([packed, packed]);
-    end += packed.write(text, end);
-  }
-  return new Uint8Array(packed.buffer, 0, end);
-}
-
-function pack({ answer, tokens, columns }: Derived, parts: string[]): void {
-  parts.push(answer, tokens, String(columns.length));
-  for (const value of columns) parts.push(value ?? '');
-}
-
-/** The records of packRecords. */
-export function* unpackRecords(packed: Uint8Array): Generator<DerivedRecord> {
-  const parts = Buffer.from(packed.buffer, packed.byteOffset, packed.length).toString().split(PART);
-  let at = 0;
-  const next = () => parts[at++] as string;
-  const derived = (): Derived => {
-    const answer = next();
-    const tokens = next();
-    const columns: (string | null)[] = [];
-    for (let left = Number(next()); left > 0; left--) columns.push(next() || null);
-    return { answer, tokens, columns };
-  };
-  while (at < parts.length - 1) {
-    const primaryKey = next();
-    const given = next();
-    const record = derived();
-    const rows = Array.from({ length: Number(next()) }, () => {
-      const count = next();
-      return count === '' ? null : Array.from({ length: Number(count) }, derived);
-    });
-    yield { primaryKey, given: given === '' ? [] : given.split(',').map(Number), record, rows };
-  }
-}
-
 /** Whether the record was put in; false where it was there and has been updated. */
-export function putDerived(table: RecordTable, derived: DerivedRecord, context: RenderContext): boolean {
+function putDerived(table: RecordTable, derived: DerivedRecord, context: RenderContext): boolean {
   let seq: number;
   try {
     seq = table.insert(derived.record, 1);
@@ -108,7 +199,7 @@ function updateDerived(
 }
 
 /** Writes counters, in the transaction of the records that they were counted for. */
-export function saveCounters(db: Connection, appId: number, counters: ReadonlyMap<string, number>): void {
+function saveCounters(db: Connection, appId: number, counters: ReadonlyMap<string, number>): void {
   if (counters.size === 0) return;
   const write = db.prepare('insert or replace into counters (app_id, name, next) values (?, ?, ?)');
   for (const [name, count] of counters) write.run(appId, name, count);
