@@ -53,6 +53,7 @@ let idle: NodeJS.Timeout | undefined;
 function commit(): void {
   clearTimeout(idle);
   if (db.inTransaction) {
+    putter.saveCounters();
     db.exec('commit');
     pauseWriting();
   }

@@ -102,6 +102,7 @@ function steadyLoader(db: Connection, appCode: string, userId: string, fingerpri
             putter = putterOf(current);
           }
           const loaded = putter.put(records);
+          putter.saveCounters();
           note.run(registered.id, fingerprint, done);
           return loaded;
         })

@@ -12,9 +12,11 @@ import { now } from './clock.ts';
 import type { Connection } from './connection.ts';
 import { type Derived, deriver, type RecordTable } from './record-table.ts';
 
-/** Puts records of a load in; counters and pair index are brought up to date with each call. */
+/** Puts records of a load in. */
 export interface RecordPutter {
   put(records: readonly LoadRecord[]): Loaded;
+  /** Before each commit; not more often, since its savepoint makes the pair index write to disk. */
+  saveCounters(): void;
 }
 
 /** A putter into one generation of an app. */
@@ -31,9 +33,9 @@ export function recordPutter(
       let inserted = 0;
       for (const record of records) if (putDerived(table, deriving.derive(record, at), deriving.context)) inserted++;
       table.settle();
-      saveCounters(db, registered.id, deriving.changedCounters());
       return { inserted, updated: records.length - inserted };
     },
+    saveCounters: () => saveCounters(db, registered.id, deriving.changedCounters()),
   };
 }
 
