@@ -41,11 +41,14 @@ export function pendingBuild(db: Connection, appId: number): Build | null {
     | undefined;
   if (row === undefined) return null;
   if (row.pid !== process.pid && isAlive(row.pid)) {
-    throw new Mistake(`process ${row.pid} is at work on this app; wait for it to finish, or stop it`);
+    throw new AtWork(`process ${row.pid} is at work on this app; wait for it to finish, or stop it`);
   }
   const { generation, kind, source, position } = row;
   return { appId, generation, kind, source, position, app: parseDefinition(row.definition) };
 }
+
+/** A living process works on the build. */
+export class AtWork extends Mistake {}
 
 function isAlive(pid: number): boolean {
   try {
