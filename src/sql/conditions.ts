@@ -22,7 +22,7 @@ export interface CompiledCondition {
 }
 
 /** More keywords than this are passed as one JSON array, so that the SQL stays bounded. */
-const MAX_LISTED = 8;
+export const MAX_LISTED = 8;
 
 /** Compiles a condition on a table whose rows are called `alias`. */
 export function compileCondition(layout: TableLayout, alias: string, condition: Condition): CompiledCondition {
@@ -74,8 +74,13 @@ function stretch(
   };
 }
 
+/** What the searched form is looked through for; a choice stands between commas in it. */
+export function soughtTexts({ kind, anyOf }: Condition & { kind: 'contains' | 'chosen' }): readonly string[] {
+  return kind === 'chosen' ? anyOf.map((choice) => `,${choice},`) : anyOf;
+}
+
 function containsAny(name: string, condition: Condition & { kind: 'contains' | 'chosen' }): Sql {
-  const texts = condition.kind === 'chosen' ? condition.anyOf.map((choice) => `,${choice},`) : condition.anyOf;
+  const texts = soughtTexts(condition);
   if (texts.length > MAX_LISTED) {
     return sql`exists (select 1 from json_each(${JSON.stringify(texts)}) k where instr(${raw(name)}, k.value) > 0)`;
   }

@@ -55,6 +55,11 @@ export function layoutOf(app: App, id: number, generation: number): Layout {
   };
 }
 
+/** Column of the app's primary key. */
+export function keyColumn({ app, form }: Layout): string {
+  return form.columns.find(({ field }) => field === app.primaryKey)?.name as string;
+}
+
 /** `primaryKey` is that of the form; null for the table of a form, whose columns have no buckets. */
 function tableLayout(name: string, fields: readonly Field[], primaryKey: Field | null): TableLayout {
   const taken = new Set<string>();

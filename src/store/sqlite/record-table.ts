@@ -2,7 +2,7 @@
 
 import { recordRenderer, rowRenderer, type Values } from '../../envelope/record.ts';
 import type { RenderContext } from '../../fields/field-type.ts';
-import { hasTokens, type Layout, type TableLayout } from '../../sql/layout.ts';
+import { hasTokens, keyColumn, type Layout, type TableLayout } from '../../sql/layout.ts';
 import { tokensOfRow } from '../../sql/pairs.ts';
 import { quote } from '../../sql/sql.ts';
 import type { Connection, Statement } from './connection.ts';
@@ -74,7 +74,6 @@ export function recordTable(db: Connection, layout: Layout): RecordTable {
   const { form } = layout;
   const name = quote(form.name);
   const columns = form.columns.map((column) => quote(column.name)).join(', ');
-  const keyColumn = quote(form.columns.find((column) => column.field === layout.app.primaryKey)?.name as string);
   const derive = deriver(layout, null);
   const paired = form.columns.map(hasTokens);
   const formPositions = form.columns.map((_, position) => formPosition(form, position));
@@ -91,7 +90,7 @@ export function recordTable(db: Connection, layout: Layout): RecordTable {
     return prepared;
   };
   const select = `select pms_seq, pms_revision, ${columns} from ${name}`;
-  const find: Statement = db.prepare(`${select} where ${keyColumn} = ?`).raw();
+  const find: Statement = db.prepare(`${select} where ${quote(keyColumn(layout))} = ?`).raw();
   const insert: Statement = db.prepare(insertText(form, ['pms_seq', 'pms_revision', 'pms_answer']));
 
   const putTokens = (table: TableLayout, id: number, tokens: string) => {

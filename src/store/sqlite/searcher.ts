@@ -1,6 +1,6 @@
 // Runs searches on one connection: chooses where to start, then reads a page of answers at a time.
 import type { Search } from '../../search/condition.ts';
-import type { Layout } from '../../sql/layout.ts';
+import { keyColumn, type Layout } from '../../sql/layout.ts';
 import {
   compileGroups,
   countQuery,
@@ -79,9 +79,6 @@ export function searcherOn(db: Connection): Searcher {
   };
   const one = ({ text, values }: Sql) => statement(text).get(...values) as unknown[] | undefined;
 
-  const keyColumn = (layout: Layout) =>
-    quote(layout.form.columns.find((column) => column.field === layout.app.primaryKey)?.name as string);
-
   const singles = new Map<string, Statement>();
   /** The statement of a shape, made for the first search of it. */
   const singleStatement = (layout: Layout, search: Search, single: SingleSearch, page: Page): Statement => {
@@ -115,11 +112,11 @@ export function searcherOn(db: Connection): Searcher {
       return { ...plan, start: { kind: 'kept' } };
     },
     placeOf(layout, primaryKey) {
-      const text = `select pms_seq from ${quote(layout.form.name)} where ${keyColumn(layout)} = ?`;
+      const text = `select pms_seq from ${quote(layout.form.name)} where ${quote(keyColumn(layout))} = ?`;
       return (statement(text).get(primaryKey) as [number] | undefined)?.[0] ?? null;
     },
     primaryKeyAt(layout, place) {
-      const text = `select ${keyColumn(layout)} from ${quote(layout.form.name)} where pms_seq = ?`;
+      const text = `select ${quote(keyColumn(layout))} from ${quote(layout.form.name)} where pms_seq = ?`;
       return (statement(text).get(place) as [string])[0];
     },
   };

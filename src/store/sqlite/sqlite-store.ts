@@ -9,7 +9,7 @@ import { connect, isUnavailable } from './connection.ts';
 import { ReaderThread } from './reader-client.ts';
 import { closed } from './records-text.ts';
 import { migrate } from './schema.ts';
-import { searcherOn } from './searcher.ts';
+import { type Plan, searcherOn } from './searcher.ts';
 import { startThread } from './thread.ts';
 import { WriterThread } from './writer-client.ts';
 
@@ -81,8 +81,9 @@ export function openSqliteStore({ dataDir, cacheMiB }: SqliteStoreOptions): Stor
     if (after === null) return { kind: 'unknown_after' };
     const wanted = { after, limit: search.limit ?? SHORT + 1 };
     let page = searcher.pageOfSingle(layout, search, wanted);
+    let plan: Plan | null = null;
     if (page === null) {
-      const plan = searcher.plan(layout, search);
+      plan = searcher.plan(layout, search);
       if (plan.work > MUCH_WORK) return null;
       page = searcher.page(plan, wanted);
     }
@@ -92,7 +93,7 @@ export function openSqliteStore({ dataDir, cacheMiB }: SqliteStoreOptions): Stor
       return page.count > SHORT ? null : { kind: 'page', records: closed(page.answers), next: null };
     }
     const rest = { after: page.last, limit: 1 };
-    const more = page.count === search.limit && searcher.count(searcher.plan(layout, search), rest) > 0;
+    const more = page.count === search.limit && searcher.count(plan ?? searcher.plan(layout, search), rest) > 0;
     const next = more ? searcher.primaryKeyAt(layout, page.last) : null;
     return { kind: 'page', records: closed(page.answers), next };
   };

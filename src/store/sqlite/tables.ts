@@ -1,16 +1,15 @@
 // Makes and drops the tables of a generation of an app's records.
-import type { Layout, TableLayout } from '../../sql/layout.ts';
+import { keyColumn, type Layout, type TableLayout } from '../../sql/layout.ts';
 import { quote } from '../../sql/sql.ts';
 import type { Connection } from './connection.ts';
 
 /** Makes the tables and what must hold while records come in; the search indexes come with createIndexes. */
 export function createTables(db: Connection, layout: Layout): void {
   const { form } = layout;
-  const key = form.columns.find((column) => column.field === layout.app.primaryKey)?.name as string;
   db.exec(
     `create table ${quote(form.name)} (pms_seq integer primary key, pms_revision integer not null, pms_answer text not null, ${columnsOf(form)}) strict`,
   );
-  db.exec(`create unique index ${quote(`${form.name}_key`)} on ${quote(form.name)} (${quote(key)})`);
+  db.exec(`create unique index ${quote(`${form.name}_key`)} on ${quote(form.name)} (${quote(keyColumn(layout))})`);
   createPairs(db, form);
   for (const rows of layout.tables) {
     db.exec(
