@@ -1,13 +1,14 @@
 // Conditions → SQL: the test of one row, and the index that finds the rows that may pass it.
 import type { Condition } from '../search/condition.ts';
+import type { Comparison, Dialect } from './dialect.ts';
 import type { Column, TableLayout } from './layout.ts';
-import { bucketQuery, pairQuery } from './pairs.ts';
-import { join, quote, raw, type Sql, sql } from './sql.ts';
+import { bucketQuery, type PairQuery, pairQuery } from './pairs.ts';
+import { allOf, join, quote, raw, type Sql, sql } from './sql.ts';
 
 /** How an index answers a condition. */
 export type Lookup =
   /** The pair index, in record order; hits must pass the test. */
-  | { readonly kind: 'pairs'; readonly query: string }
+  | { readonly kind: 'pairs'; readonly query: PairQuery }
   /** One key of a B-tree: in record order, exact. */
   | { readonly kind: 'equal'; readonly index: string; readonly where: Sql }
   /** A stretch of a B-tree: in key order, exact. */
@@ -18,60 +19,59 @@ export interface CompiledCondition {
   readonly test: Sql;
   readonly lookup: Lookup;
   /** What the pair index has for the condition, to be walked together with others; null where it has nothing. */
-  readonly query: string | null;
+  readonly query: PairQuery | null;
 }
 
 /** More keywords than this are passed as one JSON array, so that the SQL stays bounded. */
 export const MAX_LISTED = 8;
 
 /** Compiles a condition on a table whose rows are called `alias`. */
-export function compileCondition(layout: TableLayout, alias: string, condition: Condition): CompiledCondition {
+export function compileCondition(
+  dialect: Dialect,
+  layout: TableLayout,
+  alias: string,
+  condition: Condition,
+): CompiledCondition {
   const position = layout.columns.findIndex(({ field }) => field.id === condition.field.id);
   const column = layout.columns[position] as Column;
   const name = `${alias}.${quote(column.formName ?? column.name)}`;
   if (condition.kind === 'contains' || condition.kind === 'chosen') {
     const query = pairQuery(condition, position);
-    return { test: containsAny(name, condition), lookup: { kind: 'pairs', query }, query };
+    return { test: containsAny(dialect, name, condition), lookup: { kind: 'pairs', query }, query };
   }
-  return { ...compileOrdered(name, column, condition), query: bucketQuery(condition, column, position) };
+  const bounds = boundsOf(condition);
+  const index = column.index as string;
+  return {
+    test: allOf(bounds.map(([comparison, text]) => sql`${dialect.ofRow(name)} ${raw(comparison)} ${text}`)),
+    lookup: {
+      kind: condition.kind === 'equals' ? 'equal' : 'stretch',
+      index,
+      where: allOf(bounds.map(([comparison, text]) => dialect.indexed(column, name, comparison, text))),
+    },
+    query: bucketQuery(condition, column, position),
+  };
 }
 
-function compileOrdered(
-  name: string,
-  column: Column,
+function boundsOf(
   condition: Exclude<Condition, { kind: 'contains' | 'chosen' }>,
-): Omit<CompiledCondition, 'query'> {
+): readonly (readonly [Comparison, string])[] {
   switch (condition.kind) {
     case 'equals':
-      return {
-        test: sql`${raw(`+${name}`)} = ${condition.text}`,
-        lookup: { kind: 'equal', index: column.index as string, where: sql`${raw(name)} = ${condition.text}` },
-      };
+      return [['=', condition.text]];
     case 'starts': {
       const end = afterPrefix(condition.text);
-      return stretch(name, column, condition.text, end === null ? null : [end, '<']);
+      return end === null
+        ? [['>=', condition.text]]
+        : [
+            ['>=', condition.text],
+            ['<', end],
+          ];
     }
-    case 'between':
-      return stretch(name, column, condition.from, condition.to === null ? null : [condition.to, '<=']);
+    case 'between': {
+      const { from, to } = condition;
+      return [...(from === null ? [] : [['>=', from] as const]), ...(to === null ? [] : [['<=', to] as const])];
+    }
   }
-}
-
-function stretch(
-  name: string,
-  column: Column,
-  from: string | null,
-  to: readonly [bound: string, operator: string] | null,
-): Omit<CompiledCondition, 'query'> {
-  const bounds = (column: Sql): Sql => {
-    const tests: Sql[] = [];
-    if (from !== null) tests.push(sql`${column} >= ${from}`);
-    if (to !== null) tests.push(sql`${column} ${raw(to[1])} ${to[0]}`);
-    return join(tests, ' and ');
-  };
-  return {
-    test: bounds(raw(`+${name}`)),
-    lookup: { kind: 'stretch', index: column.index as string, where: bounds(raw(name)) },
-  };
 }
 
 /** What the searched form is looked through for; a choice stands between commas in it. */
@@ -79,12 +79,10 @@ export function soughtTexts({ kind, anyOf }: Condition & { kind: 'contains' | 'c
   return kind === 'chosen' ? anyOf.map((choice) => `,${choice},`) : anyOf;
 }
 
-function containsAny(name: string, condition: Condition & { kind: 'contains' | 'chosen' }): Sql {
+function containsAny(dialect: Dialect, name: string, condition: Condition & { kind: 'contains' | 'chosen' }): Sql {
   const texts = soughtTexts(condition);
-  if (texts.length > MAX_LISTED) {
-    return sql`exists (select 1 from json_each(${JSON.stringify(texts)}) k where instr(${raw(name)}, k.value) > 0)`;
-  }
-  const tests = texts.map((text) => sql`instr(${raw(name)}, ${text}) > 0`);
+  if (texts.length > MAX_LISTED) return dialect.someOf(texts, (text) => dialect.holds(name, text));
+  const tests = texts.map((text) => dialect.holds(name, sql`${text}`));
   return tests.length === 1 ? (tests[0] as Sql) : sql`(${join(tests, ' or ')})`;
 }
 

@@ -1,5 +1,6 @@
 // How an app's records lie in the database: one table per app and one per form table, named here and nowhere else.
 import { type App, type Field, searchForm, type Table } from '../app/app.ts';
+import { typeOf } from '../fields/field-types.ts';
 import { bucketOf, type IndexKind, indexKind, searchedForm } from '../search/methods.ts';
 
 /** A field's column, and the column of its searched form where that is not the value itself. */
@@ -36,6 +37,11 @@ export interface Layout {
 /** Whether the pair index holds tokens of the column. */
 export function hasTokens({ indexKind, bucket }: Column): boolean {
   return indexKind === 'pairs' || indexKind === 'choices' || bucket !== null;
+}
+
+/** Whether values of a column with an index may be longer than an index entry of every engine. */
+export function isLong({ field }: Column): boolean {
+  return typeOf(field).compares !== 'order';
 }
 
 /** Longest identifier that every engine takes, less what is put behind it. */

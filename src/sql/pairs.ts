@@ -59,20 +59,31 @@ export function tokensOfRow(columns: readonly Column[], value: (position: number
   return tokens;
 }
 
+/** Tokens that a record must all have; `prefix` where it is enough that one of its tokens begins with the only one. */
+export interface PairAlternative {
+  readonly tokens: readonly string[];
+  readonly prefix: boolean;
+}
+
+/** What the pair index is asked for: of each of the lists, one alternative. */
+export type PairQuery = readonly (readonly PairAlternative[])[];
+
 /** The query for what may meet a `contains` or `chosen` condition; every hit must be checked against the text. */
-export function pairQuery(condition: Condition & { kind: 'contains' | 'chosen' }, position: number): string {
+export function pairQuery(condition: Condition & { kind: 'contains' | 'chosen' }, position: number): PairQuery {
   const tag = tagOf(position);
-  const alternatives = condition.anyOf.map((text) =>
-    condition.kind === 'chosen' ? `"${wholeToken(tag + CHOICE, text)}"` : containsQuery(tag, text),
-  );
-  return `(${[...new Set(alternatives)].join(' OR ')})`;
+  const texts = [...new Set(condition.anyOf)];
+  return [texts.map((text) => (condition.kind === 'chosen' ? whole(tag + CHOICE, text) : pairsIn(tag, text)))];
 }
 
 /** The query for what may meet a condition on a column with a B-tree; null where its buckets do not help. */
-export function bucketQuery(condition: Condition, column: Column, position: number): string | null {
+export function bucketQuery(condition: Condition, column: Column, position: number): PairQuery | null {
   const buckets = column.bucket === null ? null : bucketsOf(condition);
   if (buckets === null || buckets.length === 0) return null;
-  return `(${buckets.map((bucket) => `"${wholeToken(tagOf(position) + BUCKET, bucket)}"`).join(' OR ')})`;
+  return [buckets.map((bucket) => whole(tagOf(position) + BUCKET, bucket))];
+}
+
+function whole(start: string, text: string): PairAlternative {
+  return { tokens: [wholeToken(start, text)], prefix: false };
 }
 
 function wholeToken(start: string, text: string): string {
@@ -82,12 +93,49 @@ function wholeToken(start: string, text: string): string {
   return token;
 }
 
-function containsQuery(tag: string, text: string): string {
+function pairsIn(tag: string, text: string): PairAlternative {
   const characters = Array.from(text, moved);
-  if (characters.length === 1) return `"${tag}${characters[0]}" *`;
+  if (characters.length === 1) return { tokens: [`${tag}${characters[0]}`], prefix: true };
   const pairs = new Set<string>();
   for (let i = 1; i < characters.length && pairs.size < MAX_PAIRS; i++) {
-    pairs.add(`"${tag}${characters[i - 1]}${characters[i]}"`);
+    pairs.add(`${tag}${characters[i - 1]}${characters[i]}`);
   }
-  return pairs.size === 1 ? [...pairs].join('') : `(${[...pairs].join(' AND ')})`;
+  return { tokens: [...pairs], prefix: false };
+}
+
+/** A query in the language of FTS5. */
+export function matchText(query: PairQuery): string {
+  return query.map((list) => `(${[...new Set(list.map(matchAlternative))].join(' OR ')})`).join(' AND ');
+}
+
+function matchAlternative({ tokens, prefix }: PairAlternative): string {
+  if (prefix) return `"${tokens[0]}" *`;
+  return tokens.length === 1 ? `"${tokens[0]}"` : `(${tokens.map((token) => `"${token}"`).join(' AND ')})`;
+}
+
+/**
+ * The tokens of a record as whole numbers, each once, for engines that index lists of numbers: one for each token and, so that a
+ * single character is found without a prefix, one for its tag and first character. Different tokens may have one number.
+ */
+export function tokenNumbers(tokens: string): readonly number[] {
+  const numbers = new Set<number>();
+  for (const token of tokens.split(' ')) {
+    if (token === '') continue;
+    numbers.add(numberOf(characterOf(token)));
+    numbers.add(numberOf(token));
+  }
+  return [...numbers];
+}
+
+/** The tag of a token and its first character. */
+function characterOf(token: string): string {
+  return token.slice(0, 1 + String.fromCodePoint(token.codePointAt(1) as number).length);
+}
+
+/** A whole number of 32 bits, with its sign, for any token. */
+export function numberOf(token: string): number {
+  let hash = 0x811c9dc5;
+  for (let i = 0; i < token.length; i++) hash = Math.imul(hash ^ token.charCodeAt(i), 0x01000193);
+  hash = Math.imul(hash ^ (hash >>> 16), 0x85ebca6b);
+  return (hash ^ (hash >>> 13)) | 0;
 }

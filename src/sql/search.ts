@@ -1,7 +1,9 @@
 // A search → SQL: its possible starting points, what each costs, and the query of one page of answers.
 import type { Conditions, Search } from '../search/condition.ts';
 import { type CompiledCondition, compileCondition, type Lookup } from './conditions.ts';
-import type { Layout, TableLayout } from './layout.ts';
+import { type Dialect, POSTGRES, SQLITE } from './dialect.ts';
+import { keyColumn, type Layout, type TableLayout } from './layout.ts';
+import type { PairQuery } from './pairs.ts';
 import { allOf, quote, raw, type Sql, sql } from './sql.ts';
 
 /** One group of conditions that an index can start from: one condition on the form, or all those on one table. */
@@ -20,7 +22,7 @@ export interface Group {
 export type Start =
   | { readonly kind: 'all' }
   /** The pair index of the form, every hit tested; in record order. */
-  | { readonly kind: 'pairs'; readonly query: string }
+  | { readonly kind: 'pairs'; readonly query: PairQuery }
   /** One key of a B-tree; in record order. */
   | { readonly kind: 'equal'; readonly index: string; readonly where: Sql }
   /** A set of records, `select … as s`, to be put in order. */
@@ -29,9 +31,9 @@ export type Start =
   | { readonly kind: 'kept' };
 
 /** The conditions of a search, compiled. */
-export function compileGroups(layout: Layout, conditions: Conditions): readonly Group[] {
+export function compileGroups(dialect: Dialect, layout: Layout, conditions: Conditions): readonly Group[] {
   const groups: Group[] = conditions.form.map((condition) => {
-    const compiled = compileCondition(layout.form, 't', condition);
+    const compiled = compileCondition(dialect, layout.form, 't', condition);
     return {
       layout: layout.form,
       conditions: [compiled],
@@ -42,7 +44,7 @@ export function compileGroups(layout: Layout, conditions: Conditions): readonly 
   });
   for (const { table, conditions: onRows } of conditions.tables) {
     const rows = layout.tables.find((candidate) => candidate.table.code === table.code) as TableLayout;
-    const compiled = onRows.map((condition) => compileCondition(rows, 'c', condition));
+    const compiled = onRows.map((condition) => compileCondition(dialect, rows, 'c', condition));
     const tests = allOf(compiled.map((condition) => condition.test));
     const test = sql`exists (select 1 from ${raw(quote(rows.name))} c where c.pms_record = t.pms_seq and ${tests})`;
     groups.push({ layout: rows, conditions: compiled, test, onTable: true, chosen: false });
@@ -51,45 +53,47 @@ export function compileGroups(layout: Layout, conditions: Conditions): readonly 
 }
 
 /** How many rows an index holds for a condition, counted up to a bound. */
-export function probe({ layout, onTable }: Group, { lookup }: CompiledCondition, bound: number): Sql {
+export function probe(dialect: Dialect, { layout, onTable }: Group, { lookup }: CompiledCondition, bound: number): Sql {
   const alias = raw(onTable ? 'c' : 't');
   if (lookup.kind === 'pairs') {
-    const pairs = raw(quote(layout.pairs as string));
-    return sql`select count(*) from (select 1 from ${pairs} where ${pairs} match ${lookup.query} limit ${bound})`;
+    const pairs = layout.pairs as string;
+    const hits = sql`${raw(quote(pairs))} p where ${dialect.hit(pairs, 'p', lookup.query)}`;
+    return sql`select count(*) from (select 1 from ${hits} limit ${bound}) h`;
   }
-  const table = sql`${raw(quote(layout.name))} ${alias} indexed by ${raw(quote(lookup.index))}`;
-  return sql`select count(*) from (select 1 from ${table} where ${lookup.where} limit ${bound})`;
+  const table = sql`${raw(quote(layout.name))} ${alias}${raw(dialect.through(lookup.index))}`;
+  return sql`select count(*) from (select 1 from ${table} where ${lookup.where} limit ${bound}) h`;
 }
 
 /** The start from one condition of a group. */
-export function startFrom(group: Group, condition: CompiledCondition): Start {
+export function startFrom(dialect: Dialect, group: Group, condition: CompiledCondition): Start {
   const { lookup } = condition;
   const table = raw(quote(group.layout.name));
   if (!group.onTable) {
     if (lookup.kind !== 'stretch') return lookup;
-    const from = sql`${table} t indexed by ${raw(quote(lookup.index))}`;
+    const from = sql`${table} t${raw(dialect.through(lookup.index))}`;
     return { kind: 'set', records: sql`select t.pms_seq as s from ${from} where ${lookup.where}` };
   }
   const others = group.conditions.filter((other) => other !== condition || lookup.kind === 'pairs');
   const tests = others.length === 0 ? raw('') : sql` and ${allOf(others.map((other) => other.test))}`;
   return {
     kind: 'set',
-    records: sql`select distinct c.pms_record as s ${rowsFrom(group.layout, lookup)}${tests}`,
+    records: sql`select distinct c.pms_record as s ${rowsFrom(dialect, group.layout, lookup)}${tests}`,
   };
 }
 
-function rowsFrom(layout: TableLayout, lookup: Lookup): Sql {
+function rowsFrom(dialect: Dialect, layout: TableLayout, lookup: Lookup): Sql {
   const table = raw(quote(layout.name));
   if (lookup.kind !== 'pairs') {
-    return sql`from ${table} c indexed by ${raw(quote(lookup.index))} where ${lookup.where}`;
+    return sql`from ${table} c${raw(dialect.through(lookup.index))} where ${lookup.where}`;
   }
-  const pairs = raw(quote(layout.pairs as string));
-  return sql`from ${pairs} p cross join ${table} c on c.pms_id = p.rowid where p.${pairs} match ${lookup.query}`;
+  const pairs = layout.pairs as string;
+  const joined = raw(`${dialect.join} ${quote(layout.name)} c on c.pms_id = p.${dialect.pairsId}`);
+  return sql`from ${raw(quote(pairs))} p ${joined} where ${dialect.hit(pairs, 'p', lookup.query)}`;
 }
 
 /** The start from the pair index with the conditions of several groups, whose lists it walks together. */
 export function startFromPairs(groups: readonly Group[]): Start {
-  return { kind: 'pairs', query: groups.map(({ conditions: [condition] }) => condition?.query).join(' AND ') };
+  return { kind: 'pairs', query: groups.flatMap(({ conditions: [condition] }) => condition?.query ?? []) };
 }
 
 /** Whether a group can be part of startFromPairs. */
@@ -104,19 +108,63 @@ export interface Page {
   readonly limit: number;
 }
 
-/** Columns of a page's single row: the answers joined (UTF-8), how many they are, and the place of the last. */
-export function pageQuery(layout: Layout, search: Search, start: Start, tests: readonly Sql[], page: Page): Sql {
-  const { from, order } = source(layout, start, tests.length === 0, page);
+/**
+ * The records of a search in their order, in two columns: `a`, the answer without its closing brace, and `s`, the place.
+ * `limit` null for all of them.
+ */
+export function recordsQuery(
+  dialect: Dialect,
+  layout: Layout,
+  search: Search,
+  start: Start,
+  tests: readonly Sql[],
+  { after, limit }: { readonly after: number; readonly limit: number | null },
+): Sql {
+  const { from, order } = source(dialect, layout, start, tests.length === 0 ? limit : null, after);
   const where = tests.length === 0 ? raw('') : sql` and ${allOf(tests)}`;
-  const rows = sql`select ${answer(layout, search)} as a, ${order} as s ${from}${where} order by ${order} limit ${page.limit}`;
-  return sql`select cast(group_concat(a, '},') as blob), count(*), max(s) from (${rows})`;
+  const bounded = limit === null ? raw('') : sql` limit ${limit}`;
+  return sql`select ${answer(dialect, layout, search)} as a, ${order} as s ${from}${where} order by ${order}${bounded}`;
 }
 
+/** Columns of a page's single row: the answers joined (UTF-8), how many they are, and the place of the last. */
+export function pageQuery(layout: Layout, search: Search, start: Start, tests: readonly Sql[], page: Page): Sql {
+  const rows = recordsQuery(SQLITE, layout, search, start, tests, page);
+  return sql`select cast(${raw(SQLITE.joined('a', '},'))} as blob), count(*), max(s) from (${rows})`;
+}
+
+/**
+ * The same with the version of the catalog before it and, behind it, the primary key of the last record where more follow
+ * than the page's limit.
+ */
+export function versionedPageQuery(
+  layout: Layout,
+  search: Search,
+  start: Start,
+  tests: readonly Sql[],
+  { after, limit }: Page,
+): Sql {
+  const rows = recordsQuery(POSTGRES, layout, search, start, tests, { after, limit: limit + 1 });
+  const counted = sql`select a, s, row_number() over () as n from (${rows}) r`;
+  const joined = raw(POSTGRES.joined('a', '},'));
+  const page = sql`select ${joined} filter (where n <= ${limit}) as a, count(*) as n, max(s) filter (where n <= ${limit}) as s from (${counted}) c`;
+  const key = raw(`(select ${quote(keyColumn(layout))} from ${quote(layout.form.name)} where pms_seq = page.s)`);
+  return sql`select ${raw(CATALOG_VERSION)}, a, n, s, case when n > ${limit} then ${key} end from (${page}) page`;
+}
+
+/** The version of the catalog as the database has it. */
+export const CATALOG_VERSION = `(select value from settings where name = 'catalog_version')`;
+
 /** How many records follow a place, counted up to the page's limit. */
-export function countQuery(layout: Layout, start: Start, tests: readonly Sql[], page: Page): Sql {
-  const { from, order } = source(layout, start, tests.length === 0, page);
+export function countQuery(
+  dialect: Dialect,
+  layout: Layout,
+  start: Start,
+  tests: readonly Sql[],
+  { after, limit }: Page,
+): Sql {
+  const { from, order } = source(dialect, layout, start, tests.length === 0 ? limit : null, after);
   const where = tests.length === 0 ? raw('') : sql` and ${allOf(tests)}`;
-  return sql`select count(*) from (select 1 ${from}${where} order by ${order} limit ${page.limit})`;
+  return sql`select count(*) from (select 1 ${from}${where} order by ${order} limit ${limit}) r`;
 }
 
 /** Puts the records of a set into a temporary table `hits (s)`, so that page follows page without sorting again. */
@@ -124,41 +172,53 @@ export function keepSet(start: Start & { kind: 'set' }): Sql {
   return sql`insert or ignore into temp.hits ${start.records}`;
 }
 
-function source(layout: Layout, start: Start, exact: boolean, page: Page): { from: Sql; order: Sql } {
+/** `first` is how many of the start's records are needed; null for any number. */
+function source(
+  dialect: Dialect,
+  layout: Layout,
+  start: Start,
+  first: number | null,
+  after: number,
+): { from: Sql; order: Sql } {
   const table = raw(quote(layout.form.name));
   switch (start.kind) {
     case 'all':
-      return { from: sql`from ${table} t where t.pms_seq > ${page.after}`, order: raw('t.pms_seq') };
+      return { from: sql`from ${table} t where t.pms_seq > ${after}`, order: raw('t.pms_seq') };
     case 'pairs': {
-      const pairs = raw(quote(layout.form.pairs as string));
-      const match = sql`p.${pairs} match ${start.query} and p.rowid > ${page.after}`;
-      return {
-        from: sql`from ${pairs} p cross join ${table} t on t.pms_seq = p.rowid where ${match}`,
-        order: raw('p.rowid'),
-      };
+      const pairs = layout.form.pairs as string;
+      const id = `p.${dialect.pairsId}`;
+      const hits = sql`from ${raw(quote(pairs))} p`;
+      const hit = dialect.hit(pairs, 'p', start.query);
+      if (!dialect.hitsInOrder) {
+        const records = sql`select ${raw(id)} as s ${hits} where ${hit}`;
+        return source(dialect, layout, { kind: 'set', records }, first, after);
+      }
+      const joined = sql`${raw(dialect.join)} ${table} t on t.pms_seq = ${raw(id)}`;
+      return { from: sql`${hits} ${joined} where ${hit} and ${raw(id)} > ${after}`, order: raw(id) };
     }
     case 'equal': {
-      const from = sql`from ${table} t indexed by ${raw(quote(start.index))}`;
-      return { from: sql`${from} where ${start.where} and t.pms_seq > ${page.after}`, order: raw('t.pms_seq') };
+      const from = sql`from ${table} t${raw(dialect.through(start.index))}`;
+      return { from: sql`${from} where ${start.where} and t.pms_seq > ${after}`, order: raw('t.pms_seq') };
     }
     case 'set':
     case 'kept': {
       // Without other tests the first of the set are the page; with them any of the set may be.
-      const bounded = exact ? sql` limit ${page.limit}` : raw('');
-      const records = start.kind === 'kept' ? raw('temp.hits') : sql`(${start.records})`;
-      const hits = sql`select s from ${records} where s > ${page.after} order by s${bounded}`;
-      return { from: sql`from (${hits}) h cross join ${table} t on t.pms_seq = h.s where true`, order: raw('h.s') };
+      const bounded = first === null ? raw(dialect.first) : sql` limit ${first}`;
+      const records = start.kind === 'kept' ? raw('temp.hits') : sql`(${start.records}) r`;
+      const hits = sql`select s from ${records} where s > ${after} order by s${bounded}`;
+      const joined = sql`${raw(dialect.join)} ${table} t on t.pms_seq = h.s`;
+      return { from: sql`from (${hits}) h ${joined} where true`, order: raw('h.s') };
     }
   }
 }
 
 /** One record's answer without its closing brace, with what this search adds to it (D12, D23). */
-function answer(layout: Layout, { table, revision }: Search): Sql {
+function answer(dialect: Dialect, layout: Layout, { table, revision }: Search): Sql {
   let text = 't.pms_answer';
   if (table !== null) {
     const rows = layout.tables.find((candidate) => candidate.table.code === table.code) as TableLayout;
     const ordered = `select pms_answer from ${quote(rows.name)} where pms_record = t.pms_seq order by pms_row`;
-    text += ` || ',"${table.code}":[' || coalesce((select group_concat(pms_answer, '},') || '}' from (${ordered})), '') || ']'`;
+    text += ` || ',"${table.code}":[' || coalesce((select ${dialect.joined('pms_answer', '},')} || '}' from (${ordered}) r), '') || ']'`;
   }
   if (revision) {
     text += ` || ',"pms_revision":{"type":"pms_revision","value":"' || t.pms_revision || '"}'`;

@@ -1,9 +1,9 @@
-// Searches by one condition that an index answers in record order: nearly all there are. Their SQL is the same for every value,
+// SQLite's searches by one condition that an index answers in record order: nearly all there are. Their SQL is the same for every value,
 // so that it is made once for each shape; sql/search.ts makes it, here are the shape's name and the values in it.
 import type { Condition, Search } from '../search/condition.ts';
 import { MAX_LISTED, soughtTexts } from './conditions.ts';
 import type { Layout } from './layout.ts';
-import { pairQuery } from './pairs.ts';
+import { matchText, pairQuery } from './pairs.ts';
 import type { Page } from './search.ts';
 import type { SqlValue } from './sql.ts';
 
@@ -29,5 +29,5 @@ export function singleSearch(layout: Layout, { conditions, table, revision }: Se
 /** The values of a page of such a search, in the order of its SQL. */
 export function singleValues({ condition, position }: SingleSearch, { after, limit }: Page): readonly SqlValue[] {
   if (condition.kind === 'equals') return [condition.text, after, limit];
-  return [pairQuery(condition, position), after, ...soughtTexts(condition), limit];
+  return [matchText(pairQuery(condition, position)), after, ...soughtTexts(condition), limit];
 }

@@ -7,10 +7,11 @@ export interface Sql {
 
 export type SqlValue = string | number;
 
-/**
- * A template of SQL: `Sql` parts go in as they are, everything else as a value. No value is a bare parameter: SQLite looks at
- * the value of one while it plans, and then plans the statement anew for every other value, at five times its cost.
- */
+/** Where a text, or a number, goes into SQL text; the dialect prints them as its engine writes parameters. */
+export const TEXT = '\u0001';
+export const NUMBER = '\u0002';
+
+/** A template of SQL: `Sql` parts go in as they are, everything else as a value. */
 export function sql(texts: TemplateStringsArray, ...parts: readonly (Sql | SqlValue)[]): Sql {
   let text = texts[0] ?? '';
   const values: SqlValue[] = [];
@@ -20,7 +21,7 @@ export function sql(texts: TemplateStringsArray, ...parts: readonly (Sql | SqlVa
       text += part.text;
       for (const value of part.values) values.push(value);
     } else {
-      text += typeof part === 'number' ? '(? | 0)' : `(? || '')`;
+      text += typeof part === 'number' ? NUMBER : TEXT;
       values.push(part);
     }
     text += texts[i + 1];

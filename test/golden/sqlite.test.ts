@@ -285,7 +285,7 @@ function scans(plan: readonly string[]): readonly string[] {
   return plan.filter(
     (step) =>
       /^SCAN /.test(step) &&
-      !/^SCAN (?:h|hits|k|\(subquery-\d+\)|\d+ CONSTANT ROW.*)(?: |$)/.test(step) &&
+      !/^SCAN (?:h|r|hits|k|\(subquery-\d+\)|\d+ CONSTANT ROW.*)(?: |$)/.test(step) &&
       !/VIRTUAL TABLE INDEX \d+:(?:.*M|=)/.test(step),
   );
 }

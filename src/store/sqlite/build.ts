@@ -1,15 +1,15 @@
 // Copies an app's records into a new generation of tables while the old one goes on serving, then switches over.
 // Records changed meanwhile are noted by triggers and copied again in the short transaction that switches.
-import type { App, Field } from '../../app/app.ts';
-import type { Values } from '../../envelope/record.ts';
-import { isSameType, typeOf } from '../../fields/field-types.ts';
+import type { App } from '../../app/app.ts';
 import { type Layout, layoutOf } from '../../sql/layout.ts';
 import { quote } from '../../sql/sql.ts';
+import { adopterOf } from '../adopt.ts';
+import type { Derived, StoredRecord } from '../derive.ts';
 import { Mistake, type Progress } from '../register.ts';
 import type { RegisteredApp } from '../store.ts';
 import { catalogChanged, catalogReader, parseDefinition } from './catalog.ts';
 import { type Connection, pauseWriting } from './connection.ts';
-import { type Derived, deriver, type RecordTable, recordTable, type StoredRecord } from './record-table.ts';
+import { type RecordTable, recordTable } from './record-table.ts';
 import { createTables, dropTables, indexStatements } from './tables.ts';
 
 /** What a build is for; `lossy` may drop values that new types cannot hold. */
@@ -188,52 +188,16 @@ interface Copying {
 /** Copies one record as it is now into the new tables, which do not have it. */
 function copier(db: Connection, old: RecordTable, table: RecordTable, lossy: boolean): Copying['copy'] {
   const context = currentNames(db);
-  const adopt = adopter(
-    old.layout.form.columns.map(({ field }) => field),
-    table.layout.form.columns.map(({ field }) => field),
-    lossy,
-    [old.layout.app.primaryKey, table.layout.app.primaryKey],
-  );
-  const derive = deriver(table.layout, null);
-  const rowTables = table.layout.tables.map(({ table: { code, fields } }, index) => {
-    const from = old.layout.tables.findIndex((candidate) => candidate.table.code === code);
-    const before = old.layout.tables[from]?.table.fields ?? [];
-    return { from, adopt: adopter(before, fields, lossy), derive: deriver(table.layout, index) };
-  });
+  const adopter = adopterOf(old.layout, table.layout, lossy);
   return (record) => {
-    table.insert(derive(adopt(record.values), context), record.revision, record.seq);
-    for (let index = 0; index < rowTables.length; index++) {
-      const rows = rowTables[index] as (typeof rowTables)[number];
-      if (rows.from < 0) continue;
+    table.insert(adopter.record(record.values, context), record.revision, record.seq);
+    adopter.tables.forEach(({ from, row }, index) => {
+      if (from < 0) return;
       const derived: Derived[] = [];
-      for (const values of old.rows(rows.from, record.seq)) derived.push(rows.derive(rows.adopt(values), context));
+      for (const values of old.rows(from, record.seq)) derived.push(row(values, context));
       if (derived.length > 0) table.putRows(index, record.seq, derived, true);
-    }
-  };
-}
-
-/** From the values of the old fields to those of the new: by field ID, the primary key by its role. */
-function adopter(
-  before: readonly Field[],
-  after: readonly Field[],
-  lossy: boolean,
-  [oldKey, newKey]: readonly [Field?, Field?] = [],
-): (values: Values) => Values {
-  const sources = after.map((field) => ({
-    field,
-    from: before.findIndex((old) => (field === newKey ? old.id === oldKey?.id : old.id === field.id)),
-  }));
-  const converts = sources.map(({ field, from }) => from >= 0 && !isSameType(before[from] as Field, field));
-  return (values) =>
-    sources.map(({ field, from }, position) => {
-      const value = values[from] ?? '';
-      if (value === '' || !converts[position]) return value;
-      // Any length is kept: the limit is for what comes in.
-      const read = typeOf(field).parse(value, { ...field, maxLength: null });
-      if (typeof read === 'string') return read;
-      if (!lossy) throw new Mistake(`"${value.slice(0, 60)}" of field ${field.id} cannot be kept as ${field.type}`);
-      return '';
     });
+  };
 }
 
 /** Current names of users, read once. */

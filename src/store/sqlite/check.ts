@@ -3,12 +3,12 @@
 import type { Values } from '../../envelope/record.ts';
 import { layoutOf, type TableLayout } from '../../sql/layout.ts';
 import { quote } from '../../sql/sql.ts';
+import { type Derive, type Derived, deriver } from '../derive.ts';
 import type { CheckProblem, Progress } from '../register.ts';
 import type { RegisteredApp } from '../store.ts';
 import { currentNames } from './build.ts';
 import { catalogReader } from './catalog.ts';
 import type { Connection } from './connection.ts';
-import { type Derive, type Derived, deriver } from './record-table.ts';
 import { indexStatements } from './tables.ts';
 
 /** Most problems reported of one table; the rest is counted. */

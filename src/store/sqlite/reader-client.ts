@@ -1,9 +1,9 @@
 // The reader thread, seen from the thread that answers requests.
 import type { Worker } from 'node:worker_threads';
 import type { Search } from '../../search/condition.ts';
+import { closed, closedAfter } from '../records-text.ts';
 import { type Found, type RegisteredApp, Unavailable } from '../store.ts';
 import type { ReaderReply, ReaderRequest } from './reader-thread.ts';
-import { closed, closedAfter } from './records-text.ts';
 import { startThread } from './thread.ts';
 
 /** Long answers: each a stream of pages, the next one asked for when the last was taken. */

@@ -1,51 +1,11 @@
 // Reads and writes the records of one generation of an app: values, searched forms, rendered answers and pairs together.
 
-import { recordRenderer, rowRenderer, type Values } from '../../envelope/record.ts';
+import type { Values } from '../../envelope/record.ts';
 import type { RenderContext } from '../../fields/field-type.ts';
 import { hasTokens, keyColumn, type Layout, type TableLayout } from '../../sql/layout.ts';
-import { tokensOfRow } from '../../sql/pairs.ts';
 import { quote } from '../../sql/sql.ts';
+import { type Derived, deriver, type StoredRecord, versionText } from '../derive.ts';
 import type { Connection, Statement } from './connection.ts';
-
-/** A record as stored; values as envelope/record.ts has them. */
-export interface StoredRecord {
-  /** Place in the creation order. */
-  readonly seq: number;
-  readonly revision: number;
-  readonly values: Values;
-}
-
-/** What is written for a record or row: its columns, its answer and its pairs. */
-export interface Derived {
-  readonly answer: string;
-  /** Values, then searched forms; null is empty. */
-  readonly columns: readonly (string | null)[];
-  readonly tokens: string;
-}
-
-/** Everything derived from the values of a record (`table` null) or of a row of a form table. Pure. */
-export type Derive = (values: Values, context: RenderContext) => Derived;
-
-/** How records of the form, or rows of the table at `index`, are derived. */
-export function deriver(layout: Layout, index: number | null): Derive {
-  const rows = index === null ? null : (layout.tables[index] as Layout['tables'][number]);
-  const table: TableLayout = rows ?? layout.form;
-  const render = rows === null ? recordRenderer(layout.app).listed : rowRenderer(rows.table);
-  const forms = table.columns.flatMap(({ form }, position) => (form === null ? [] : [{ form, position }]));
-  return (values, context) => {
-    const columns: (string | null)[] = [];
-    for (let position = 0; position < table.columns.length; position++) columns.push(values[position] || null);
-    for (const { form, position } of forms) {
-      const value = values[position];
-      columns.push(value ? form(value) || null : null);
-    }
-    return {
-      answer: render(values, context),
-      columns,
-      tokens: table.pairs === null ? '' : tokensOfRow(table.columns, (position) => values[position] ?? ''),
-    };
-  };
-}
 
 export interface RecordTable {
   readonly layout: Layout;
@@ -176,13 +136,10 @@ export function recordTable(db: Connection, layout: Layout): RecordTable {
         putTokens(table, Number(lastInsertRowid), tokens);
       }
     },
-    keepVersion({ seq, revision, values }, userId, at, tables = new Map()) {
-      const fields = Object.fromEntries(form.columns.map(({ field }, position) => [field.id, values[position] ?? '']));
-      const rows = [...tables].map(([code, versions]) => [code, versions] as const);
-      const version = rows.length === 0 ? { fields } : { fields, tables: Object.fromEntries(rows) };
+    keepVersion(stored, userId, at, tables = new Map()) {
       statement(
         `insert into ${quote(layout.history)} (record, revision, user_id, at, version) values (?, ?, ?, ?, ?)`,
-      ).run(seq, revision, userId, at, JSON.stringify(version));
+      ).run(stored.seq, stored.revision, userId, at, versionText(layout, stored, tables));
     },
   };
 }

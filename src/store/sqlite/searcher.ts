@@ -1,5 +1,6 @@
 // Runs searches on one connection: chooses where to start, then reads a page of answers at a time.
 import type { Search } from '../../search/condition.ts';
+import { SQLITE } from '../../sql/dialect.ts';
 import { keyColumn, type Layout } from '../../sql/layout.ts';
 import {
   compileGroups,
@@ -77,17 +78,17 @@ export function searcherOn(db: Connection): Searcher {
     }
     return prepared;
   };
-  const one = ({ text, values }: Sql) => statement(text).get(...values) as unknown[] | undefined;
+  const one = ({ text, values }: Sql) => statement(SQLITE.print(text)).get(...values) as unknown[] | undefined;
 
   const singles = new Map<string, Statement>();
   /** The statement of a shape, made for the first search of it. */
   const singleStatement = (layout: Layout, search: Search, single: SingleSearch, page: Page): Statement => {
     let prepared = singles.get(single.shape);
     if (prepared === undefined) {
-      const [group] = compileGroups(layout, search.conditions) as [Group];
-      const start = startFrom(group, group.conditions[0] as Group['conditions'][number]);
+      const [group] = compileGroups(SQLITE, layout, search.conditions) as [Group];
+      const start = startFrom(SQLITE, group, group.conditions[0] as Group['conditions'][number]);
       const { text } = pageQuery(layout, search, start, start.kind === 'pairs' ? [group.test] : [], page);
-      prepared = statement(text);
+      prepared = statement(SQLITE.print(text));
       if (singles.size >= MAX_STATEMENTS) singles.clear();
       singles.set(single.shape, prepared);
     }
@@ -103,12 +104,12 @@ export function searcherOn(db: Connection): Searcher {
     },
     plan: (layout, search) => makePlan(layout, search, (query) => one(query)?.[0] as number),
     page: ({ layout, search, start, tests }, page) => foundPage(one(pageQuery(layout, search, start, tests, page))),
-    count: ({ layout, start, tests }, page) => one(countQuery(layout, start, tests, page))?.[0] as number,
+    count: ({ layout, start, tests }, page) => one(countQuery(SQLITE, layout, start, tests, page))?.[0] as number,
     keep(plan) {
       if (plan.start.kind !== 'set') return plan;
       db.exec('create temp table if not exists hits (s integer primary key); delete from temp.hits;');
       const { text, values } = keepSet(plan.start);
-      db.prepare(text).run(...values);
+      db.prepare(SQLITE.print(text)).run(...values);
       return { ...plan, start: { kind: 'kept' } };
     },
     placeOf(layout, primaryKey) {
@@ -123,7 +124,7 @@ export function searcherOn(db: Connection): Searcher {
 }
 
 function makePlan(layout: Layout, search: Search, count: (query: Sql) => number): Plan {
-  const groups = compileGroups(layout, search.conditions);
+  const groups = compileGroups(SQLITE, layout, search.conditions);
   const [only] = groups;
   if (only === undefined) return { layout, search, start: { kind: 'all' }, tests: [], work: 0 };
   const single = groups.length === 1 && only.conditions.length === 1;
@@ -139,7 +140,7 @@ function makePlan(layout: Layout, search: Search, count: (query: Sql) => number)
     best = fewest(countGroups(groups, MANY, count));
   }
   const { group, condition, rows } = best;
-  const start = startFrom(group, condition);
+  const start = startFrom(SQLITE, group, condition);
   const open = groups.filter((other) => other !== group || start.kind === 'pairs');
   const ordered = start.kind === 'pairs' || start.kind === 'equal';
   return { layout, search, start, tests: open.map(({ test }) => test), work: single && ordered ? 0 : rows };
@@ -167,7 +168,7 @@ function countGroups(groups: readonly Group[], bound: number, count: (query: Sql
       // Alone and in record order, a start needs no count.
       const alone = groups.length === 1 && group.conditions.length === 1 && !group.onTable;
       const free = alone && condition.lookup.kind !== 'stretch';
-      const rows: number = free ? 0 : count(probe(group, condition, bound));
+      const rows: number = free ? 0 : count(probe(SQLITE, group, condition, bound));
       if (best === null || rows < best.rows) best = { group, condition, rows };
     }
     return best as Counted;

@@ -4,12 +4,12 @@ import { compareApps, type DefinitionChange } from '../../app/definition-change.
 import { typeOf } from '../../fields/field-types.ts';
 import { type Layout, layoutOf } from '../../sql/layout.ts';
 import { quote } from '../../sql/sql.ts';
+import { now } from '../clock.ts';
 import { type Applied, type KeyDescription, Mistake, type Progress, type Register } from '../register.ts';
 import type { RegisteredApp } from '../store.ts';
 import { abandonBuild, beginBuild, dropOldTables, finishBuild, pendingBuild, takeOver } from './build.ts';
 import { catalogChanged, catalogReader } from './catalog.ts';
 import { check } from './check.ts';
-import { now } from './clock.ts';
 import { type Connection, connect, databaseFile } from './connection.ts';
 import { openLoader } from './load.ts';
 import { continueRename, startRename } from './rename.ts';

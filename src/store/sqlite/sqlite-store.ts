@@ -2,12 +2,12 @@
 import type { Worker } from 'node:worker_threads';
 import type { Search } from '../../search/condition.ts';
 import { type Layout, layoutOf } from '../../sql/layout.ts';
+import { now } from '../clock.ts';
+import { closed } from '../records-text.ts';
 import { type AppKey, type Found, type RegisteredApp, type Store, Unavailable } from '../store.ts';
 import { catalogReader } from './catalog.ts';
-import { now } from './clock.ts';
 import { connect, isUnavailable } from './connection.ts';
 import { ReaderThread } from './reader-client.ts';
-import { closed } from './records-text.ts';
 import { migrate } from './schema.ts';
 import { type Plan, searcherOn } from './searcher.ts';
 import { startThread } from './thread.ts';

@@ -1,8 +1,8 @@
 // The writer thread, seen from the thread that answers requests.
 import type { Worker } from 'node:worker_threads';
+import type { JobResult, UpdateJob } from '../changed.ts';
 import { Unavailable, type Updated } from '../store.ts';
 import { startThread } from './thread.ts';
-import type { JobResult, UpdateJob } from './writer.ts';
 import type { WriterReply, WriterRequest } from './writer-thread.ts';
 
 /** Most updates in one commit. */

@@ -1,7 +1,8 @@
 // The thread that writes: takes what has gathered, commits it at once, answers (see writer.ts).
 import { parentPort, workerData } from 'node:worker_threads';
+import type { JobResult, UpdateJob } from '../changed.ts';
 import { connect, isUnavailable } from './connection.ts';
-import { type JobResult, type UpdateJob, writerOn } from './writer.ts';
+import { writerOn } from './writer.ts';
 
 export interface WriterOptions {
   readonly dataDir: string;

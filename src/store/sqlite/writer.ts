@@ -1,24 +1,12 @@
 // Applies updates: those that wait together in one transaction, each whole, answered after the commit (D29, D31).
-import { SYSTEM_FIELDS } from '../../app/app.ts';
 import { recordRenderer } from '../../envelope/record.ts';
 import { layoutOf } from '../../sql/layout.ts';
-import type { Change } from '../../update/change.ts';
+import { changer, type JobResult, type UpdateJob } from '../changed.ts';
+import { now } from '../clock.ts';
 import type { Catalog, RegisteredApp, Updated } from '../store.ts';
 import { catalogReader } from './catalog.ts';
-import { now } from './clock.ts';
 import { beginWriting, type Connection, isUnavailable } from './connection.ts';
 import { type RecordTable, recordTable } from './record-table.ts';
-
-export interface UpdateJob {
-  readonly appCode: string;
-  /** Version of the definition that the change was parsed against. */
-  readonly version: number;
-  readonly change: Change;
-  readonly userId: string;
-}
-
-/** What became of a job, or the fault that hit it. */
-export type JobResult = Updated | { readonly kind: 'fault'; readonly error: unknown };
 
 export interface Writer {
   /** Runs the jobs in their order and commits; throws where nothing could be committed. */
@@ -29,7 +17,7 @@ export interface Writer {
 interface WritableApp {
   readonly table: RecordTable;
   readonly renderFull: ReturnType<typeof recordRenderer>['full'];
-  readonly positions: ReadonlyMap<string, number>;
+  readonly change: ReturnType<typeof changer>;
 }
 
 /** A writer on a connection of its own. */
@@ -45,7 +33,7 @@ export function writerOn(db: Connection): Writer {
       app = {
         table: recordTable(db, layout),
         renderFull: recordRenderer(registered.app).full,
-        positions: new Map(layout.form.columns.map(({ field }, position) => [field.id, position])),
+        change: changer(layout),
       };
       apps.set(registered, app);
     }
@@ -106,23 +94,17 @@ export function writerOn(db: Connection): Writer {
 }
 
 function applyChange(
-  { table, renderFull, positions }: WritableApp,
+  { table, renderFull, change }: WritableApp,
   catalog: Catalog,
   job: UpdateJob,
   at: string,
 ): Updated {
-  const { change, userId } = job;
-  const stored = table.find(change.primaryKey);
+  const stored = table.find(job.change.primaryKey);
   if (stored === null) return { kind: 'unknown_record' };
-  const revision = String(stored.revision);
-  if (change.revision !== null && change.revision !== revision) return { kind: 'revision_conflict', revision };
-  const values = [...stored.values];
-  for (const [id, value] of change.values) values[positions.get(id) as number] = value;
-  const [, , updatingUser, updateTime] = SYSTEM_FIELDS;
-  values[positions.get(updatingUser) as number] = userId;
-  values[positions.get(updateTime) as number] = at;
+  const values = change(stored, job, at);
+  if ('kind' in values) return values;
   const context = { userName: (id: string) => catalog.users.get(id)?.name ?? '' };
-  table.keepVersion(stored, userId, at);
+  table.keepVersion(stored, job.userId, at);
   table.update(stored, values, stored.revision + 1, context);
   return { kind: 'updated', entries: renderFull(values, context) };
 }

@@ -19,7 +19,7 @@ select count(*)
   from "app_1_2" t
   where t.pms_seq > (? | 0)
   order by t.pms_seq
-  limit (? | 0));
+  limit (? | 0)) r;
 -- 121
 -- 1
 

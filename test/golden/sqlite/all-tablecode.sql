@@ -5,7 +5,7 @@ select cast(group_concat(a, '},') as blob), count(*), max(s)
   from (select pms_answer
   from "app_1_2_t1"
   where pms_record = t.pms_seq
-  order by pms_row)), '') || ']' as a, t.pms_seq as s
+  order by pms_row) r), '') || ']' as a, t.pms_seq as s
   from "app_1_2" t
   where t.pms_seq > (? | 0)
   order by t.pms_seq

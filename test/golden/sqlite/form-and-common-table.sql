@@ -4,7 +4,7 @@ select count(*)
   from (select 1
   from "app_1_2" t indexed by "app_1_2_i5"
   where t."f_exact" = (? || '')
-  limit (? | 0));
+  limit (? | 0)) h;
 -- "京都8東京"
 -- 256
 
@@ -12,7 +12,7 @@ select count(*)
   from (select 1
   from "app_1_2_t1" c indexed by "app_1_2_t1_i13"
   where c."l_number~form" >= (? || '')
-  limit (? | 0));
+  limit (? | 0)) h;
 -- "1"
 -- 256
 

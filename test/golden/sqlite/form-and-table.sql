@@ -2,9 +2,9 @@
 
 select count(*)
   from (select 1
-  from "app_1_2_pairs"
-  where "app_1_2_pairs" match (? || '')
-  limit (? | 0));
+  from "app_1_2_pairs" p
+  where p."app_1_2_pairs" match (? || '')
+  limit (? | 0)) h;
 -- "(\"\u{e102}京都\")"
 -- 256
 
@@ -12,7 +12,7 @@ select count(*)
   from (select 1
   from "app_1_2_t1" c indexed by "app_1_2_t1_i13"
   where c."l_number~form" >= (? || '') and c."l_number~form" <= (? || '')
-  limit (? | 0));
+  limit (? | 0)) h;
 -- "25022"
 -- "250222"
 -- 256
@@ -22,7 +22,7 @@ select cast(group_concat(a, '},') as blob), count(*), max(s)
   from (select s
   from (select distinct c.pms_record as s
   from "app_1_2_t1" c indexed by "app_1_2_t1_i13"
-  where c."l_number~form" >= (? || '') and c."l_number~form" <= (? || ''))
+  where c."l_number~form" >= (? || '') and c."l_number~form" <= (? || '')) r
   where s > (? | 0)
   order by s) h
   cross join "app_1_2" t on t.pms_seq = h.s

@@ -4,7 +4,7 @@ select count(*)
   from (select 1
   from "app_1_2" t indexed by "app_1_2_i15"
   where t."f_number~form" >= (? || '') and t."f_number~form" <= (? || '')
-  limit (? | 0));
+  limit (? | 0)) h;
 -- "25021"
 -- "2502125"
 -- 20000
@@ -14,7 +14,7 @@ select cast(group_concat(a, '},') as blob), count(*), max(s)
   from (select s
   from (select t.pms_seq as s
   from "app_1_2" t indexed by "app_1_2_i15"
-  where t."f_number~form" >= (? || '') and t."f_number~form" <= (? || ''))
+  where t."f_number~form" >= (? || '') and t."f_number~form" <= (? || '')) r
   where s > (? | 0)
   order by s
   limit (? | 0)) h

@@ -4,7 +4,7 @@ select count(*)
   from (select 1
   from "app_1_2" t indexed by "app_1_2_i17"
   where t."f_date" >= (? || '')
-  limit (? | 0));
+  limit (? | 0)) h;
 -- "2024-12-20"
 -- 20000
 
@@ -13,7 +13,7 @@ select cast(group_concat(a, '},') as blob), count(*), max(s)
   from (select s
   from (select t.pms_seq as s
   from "app_1_2" t indexed by "app_1_2_i17"
-  where t."f_date" >= (? || ''))
+  where t."f_date" >= (? || '')) r
   where s > (? | 0)
   order by s
   limit (? | 0)) h

@@ -4,7 +4,7 @@ select count(*)
   from (select 1
   from "app_1_2" t indexed by "app_1_2_i9"
   where t."f_suffix~form" >= (? || '') and t."f_suffix~form" < (? || '')
-  limit (? | 0));
+  limit (? | 0)) h;
 -- "京東8"
 -- "京東9"
 -- 20000
@@ -14,7 +14,7 @@ select cast(group_concat(a, '},') as blob), count(*), max(s)
   from (select s
   from (select t.pms_seq as s
   from "app_1_2" t indexed by "app_1_2_i9"
-  where t."f_suffix~form" >= (? || '') and t."f_suffix~form" < (? || ''))
+  where t."f_suffix~form" >= (? || '') and t."f_suffix~form" < (? || '')) r
   where s > (? | 0)
   order by s
   limit (? | 0)) h

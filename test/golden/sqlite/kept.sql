@@ -48,7 +48,7 @@ select count(*)
   cross join "app_1_2" t on t.pms_seq = h.s
   where true
   order by h.s
-  limit (? | 0));
+  limit (? | 0)) r;
 -- 0
 -- 1001
 -- 1001

@@ -23,7 +23,7 @@ select count(*)
   cross join "app_1_2" t on t.pms_seq = p.rowid
   where p."app_1_2_pairs" match (? || '') and p.rowid > (? | 0) and instr(t."f_partial", (? || '')) > 0
   order by p.rowid
-  limit (? | 0));
+  limit (? | 0)) r;
 -- "(\"\u{e102}京都\")"
 -- 190
 -- "京都"

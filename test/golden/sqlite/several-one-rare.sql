@@ -2,17 +2,17 @@
 
 select count(*)
   from (select 1
-  from "app_1_2_pairs"
-  where "app_1_2_pairs" match (? || '')
-  limit (? | 0));
+  from "app_1_2_pairs" p
+  where p."app_1_2_pairs" match (? || '')
+  limit (? | 0)) h;
 -- "(\"\u{e102}京都\")"
 -- 256
 
 select count(*)
   from (select 1
-  from "app_1_2_pairs"
-  where "app_1_2_pairs" match (? || '')
-  limit (? | 0));
+  from "app_1_2_pairs" p
+  where p."app_1_2_pairs" match (? || '')
+  limit (? | 0)) h;
 -- "(\"\u{e10c}\u{e081}新規\")"
 -- 256
 
@@ -20,7 +20,7 @@ select count(*)
   from (select 1
   from "app_1_2" t indexed by "app_1_2_i15"
   where t."f_number~form" >= (? || '') and t."f_number~form" <= (? || '')
-  limit (? | 0));
+  limit (? | 0)) h;
 -- "250399"
 -- "2503995"
 -- 256
@@ -30,7 +30,7 @@ select cast(group_concat(a, '},') as blob), count(*), max(s)
   from (select s
   from (select t.pms_seq as s
   from "app_1_2" t indexed by "app_1_2_i15"
-  where t."f_number~form" >= (? || '') and t."f_number~form" <= (? || ''))
+  where t."f_number~form" >= (? || '') and t."f_number~form" <= (? || '')) r
   where s > (? | 0)
   order by s) h
   cross join "app_1_2" t on t.pms_seq = h.s

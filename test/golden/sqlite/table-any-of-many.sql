@@ -2,9 +2,9 @@
 
 select count(*)
   from (select 1
-  from "app_1_2_t1_pairs"
-  where "app_1_2_t1_pairs" match (? || '')
-  limit (? | 0));
+  from "app_1_2_t1_pairs" p
+  where p."app_1_2_t1_pairs" match (? || '')
+  limit (? | 0)) h;
 -- "(\"\u{e108}\u{e030}京\" OR \"\u{e108}\u{e031}京\" OR \"\u{e108}\u{e032}京\" OR \"\u{e108}\u{e033}京\" OR \"\u{e108}\u{e034}京\" OR \"\u{e108}\u{e035}京\" OR \"\u{e108}\u{e036}京\" OR \"\u{e108}\u{e037}京\" OR \"\u{e108}\u{e038}京\")"
 -- 20000
 
@@ -16,7 +16,7 @@ select cast(group_concat(a, '},') as blob), count(*), max(s)
   cross join "app_1_2_t1" c on c.pms_id = p.rowid
   where p."app_1_2_t1_pairs" match (? || '') and exists (select 1
   from json_each((? || '')) k
-  where instr(c."l_any_of", k.value) > 0))
+  where instr(c."l_any_of", k.value) > 0)) r
   where s > (? | 0)
   order by s
   limit (? | 0)) h

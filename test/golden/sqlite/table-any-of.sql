@@ -2,9 +2,9 @@
 
 select count(*)
   from (select 1
-  from "app_1_2_t1_pairs"
-  where "app_1_2_t1_pairs" match (? || '')
-  limit (? | 0));
+  from "app_1_2_t1_pairs" p
+  where p."app_1_2_t1_pairs" match (? || '')
+  limit (? | 0)) h;
 -- "((\"\u{e108}京都\" AND \"\u{e108}都\u{e038}\") OR \"\u{e108}札幌\")"
 -- 20000
 
@@ -14,7 +14,7 @@ select cast(group_concat(a, '},') as blob), count(*), max(s)
   from (select distinct c.pms_record as s
   from "app_1_2_t1_pairs" p
   cross join "app_1_2_t1" c on c.pms_id = p.rowid
-  where p."app_1_2_t1_pairs" match (? || '') and (instr(c."l_any_of", (? || '')) > 0 or instr(c."l_any_of", (? || '')) > 0))
+  where p."app_1_2_t1_pairs" match (? || '') and (instr(c."l_any_of", (? || '')) > 0 or instr(c."l_any_of", (? || '')) > 0)) r
   where s > (? | 0)
   order by s
   limit (? | 0)) h

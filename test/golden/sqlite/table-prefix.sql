@@ -4,7 +4,7 @@ select count(*)
   from (select 1
   from "app_1_2_t1" c indexed by "app_1_2_t1_i5"
   where c."l_prefix" >= (? || '') and c."l_prefix" < (? || '')
-  limit (? | 0));
+  limit (? | 0)) h;
 -- "京都8"
 -- "京都9"
 -- 20000
@@ -14,7 +14,7 @@ select cast(group_concat(a, '},') as blob), count(*), max(s)
   from (select s
   from (select distinct c.pms_record as s
   from "app_1_2_t1" c indexed by "app_1_2_t1_i5"
-  where c."l_prefix" >= (? || '') and c."l_prefix" < (? || ''))
+  where c."l_prefix" >= (? || '') and c."l_prefix" < (? || '')) r
   where s > (? | 0)
   order by s
   limit (? | 0)) h

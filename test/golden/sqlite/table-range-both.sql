@@ -4,7 +4,7 @@ select count(*)
   from (select 1
   from "app_1_2_t1" c indexed by "app_1_2_t1_i13"
   where c."l_number~form" >= (? || '') and c."l_number~form" <= (? || '')
-  limit (? | 0));
+  limit (? | 0)) h;
 -- "25021"
 -- "2502125"
 -- 20000
@@ -14,7 +14,7 @@ select cast(group_concat(a, '},') as blob), count(*), max(s)
   from (select s
   from (select distinct c.pms_record as s
   from "app_1_2_t1" c indexed by "app_1_2_t1_i13"
-  where c."l_number~form" >= (? || '') and c."l_number~form" <= (? || ''))
+  where c."l_number~form" >= (? || '') and c."l_number~form" <= (? || '')) r
   where s > (? | 0)
   order by s
   limit (? | 0)) h

@@ -4,7 +4,7 @@ select count(*)
   from (select 1
   from "app_1_2_t1" c indexed by "app_1_2_t1_i17"
   where c."l_time" <= (? || '')
-  limit (? | 0));
+  limit (? | 0)) h;
 -- "00:30:00"
 -- 20000
 
@@ -13,7 +13,7 @@ select cast(group_concat(a, '},') as blob), count(*), max(s)
   from (select s
   from (select distinct c.pms_record as s
   from "app_1_2_t1" c indexed by "app_1_2_t1_i17"
-  where c."l_time" <= (? || ''))
+  where c."l_time" <= (? || '')) r
   where s > (? | 0)
   order by s
   limit (? | 0)) h

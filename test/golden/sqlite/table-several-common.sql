@@ -2,33 +2,33 @@
 
 select count(*)
   from (select 1
-  from "app_1_2_t1_pairs"
-  where "app_1_2_t1_pairs" match (? || '')
-  limit (? | 0));
+  from "app_1_2_t1_pairs" p
+  where p."app_1_2_t1_pairs" match (? || '')
+  limit (? | 0)) h;
 -- "(\"\u{e100}京都\")"
 -- 256
 
 select count(*)
   from (select 1
-  from "app_1_2_t1_pairs"
-  where "app_1_2_t1_pairs" match (? || '')
-  limit (? | 0));
+  from "app_1_2_t1_pairs" p
+  where p."app_1_2_t1_pairs" match (? || '')
+  limit (? | 0)) h;
 -- "(\"\u{e10a}\u{e081}新規\")"
 -- 256
 
 select count(*)
   from (select 1
-  from "app_1_2_t1_pairs"
-  where "app_1_2_t1_pairs" match (? || '')
-  limit (? | 0));
+  from "app_1_2_t1_pairs" p
+  where p."app_1_2_t1_pairs" match (? || '')
+  limit (? | 0)) h;
 -- "(\"\u{e100}京都\")"
 -- 20000
 
 select count(*)
   from (select 1
-  from "app_1_2_t1_pairs"
-  where "app_1_2_t1_pairs" match (? || '')
-  limit (? | 0));
+  from "app_1_2_t1_pairs" p
+  where p."app_1_2_t1_pairs" match (? || '')
+  limit (? | 0)) h;
 -- "(\"\u{e10a}\u{e081}新規\")"
 -- 20000
 
@@ -38,7 +38,7 @@ select cast(group_concat(a, '},') as blob), count(*), max(s)
   from (select distinct c.pms_record as s
   from "app_1_2_t1_pairs" p
   cross join "app_1_2_t1" c on c.pms_id = p.rowid
-  where p."app_1_2_t1_pairs" match (? || '') and instr(c."l_partial", (? || '')) > 0 and instr(c."l_any_of_choice~form", (? || '')) > 0)
+  where p."app_1_2_t1_pairs" match (? || '') and instr(c."l_partial", (? || '')) > 0 and instr(c."l_any_of_choice~form", (? || '')) > 0) r
   where s > (? | 0)
   order by s
   limit (? | 0)) h
@@ -59,14 +59,14 @@ select count(*)
   from (select distinct c.pms_record as s
   from "app_1_2_t1_pairs" p
   cross join "app_1_2_t1" c on c.pms_id = p.rowid
-  where p."app_1_2_t1_pairs" match (? || '') and instr(c."l_partial", (? || '')) > 0 and instr(c."l_any_of_choice~form", (? || '')) > 0)
+  where p."app_1_2_t1_pairs" match (? || '') and instr(c."l_partial", (? || '')) > 0 and instr(c."l_any_of_choice~form", (? || '')) > 0) r
   where s > (? | 0)
   order by s
   limit (? | 0)) h
   cross join "app_1_2" t on t.pms_seq = h.s
   where true
   order by h.s
-  limit (? | 0));
+  limit (? | 0)) r;
 -- "(\"\u{e100}京都\")"
 -- "京都"
 -- ",新規,"

@@ -2,9 +2,9 @@
 
 select count(*)
   from (select 1
-  from "app_1_2_t1_pairs"
-  where "app_1_2_t1_pairs" match (? || '')
-  limit (? | 0));
+  from "app_1_2_t1_pairs" p
+  where p."app_1_2_t1_pairs" match (? || '')
+  limit (? | 0)) h;
 -- "(\"\u{e100}京都\")"
 -- 256
 
@@ -12,7 +12,7 @@ select count(*)
   from (select 1
   from "app_1_2_t1" c indexed by "app_1_2_t1_i15"
   where c."l_date" >= (? || '') and c."l_date" <= (? || '')
-  limit (? | 0));
+  limit (? | 0)) h;
 -- "2024-05-01"
 -- "2024-05-10"
 -- 256
@@ -22,7 +22,7 @@ select cast(group_concat(a, '},') as blob), count(*), max(s)
   from (select s
   from (select distinct c.pms_record as s
   from "app_1_2_t1" c indexed by "app_1_2_t1_i15"
-  where c."l_date" >= (? || '') and c."l_date" <= (? || '') and instr(c."l_partial", (? || '')) > 0)
+  where c."l_date" >= (? || '') and c."l_date" <= (? || '') and instr(c."l_partial", (? || '')) > 0) r
   where s > (? | 0)
   order by s
   limit (? | 0)) h
