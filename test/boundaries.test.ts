@@ -63,6 +63,7 @@ const IMPURE =
 /** Package → the only places that import it. */
 const PACKAGES: Readonly<Record<string, readonly string[]>> = {
   'better-sqlite3': ['store/sqlite/'],
+  postgres: ['store/postgres/'],
   commander: ['cli/'],
   yaml: ['operations/', 'cli/app-show.ts'],
   'csv-parse': ['operations/'],

@@ -74,7 +74,12 @@ async function searchAll(dataDir: string, { code }: App, tablecode: string | und
     assert.ok(registered);
     const table = registered.app.tables.find((candidate) => candidate.code === tablecode) ?? null;
     const conditions = { form: [], tables: [], sent: { form: new Map(), tables: new Map() } };
-    const found = await store.search(registered, { conditions, table, limit: null, after: null, revision: false }, 0);
+    const found = await store.search(
+      registered,
+      { conditions, table, limit: null, after: null, revision: false },
+      0,
+      '',
+    );
     if (found.kind === 'none') return [];
     if (found.kind !== 'page') assert.fail(found.kind);
     const records = JSON.parse(`[${Buffer.from(found.records)}]`) as Record<string, unknown>[];

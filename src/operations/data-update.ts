@@ -7,10 +7,15 @@ import { UPDATE_MODES, type UpdateMode } from '../update/change.ts';
 import { parseChange } from '../update/parse.ts';
 import type { Answer } from './answer.ts';
 import { authenticate } from './authenticate.ts';
+import { judgedNow } from './judged-now.ts';
 import { type Call, checkLang, type Form, oneOf, parseParam, required, shown } from './request.ts';
 
 /** Answers an update once it is durable, or throws the Refusal of its problems, with nothing changed. */
-export async function dataUpdate(store: Store, form: Form, call: Call): Promise<Answer> {
+export function dataUpdate(store: Store, form: Form, call: Call): Promise<Answer> {
+  return judgedNow(store, call, () => updateRecord(store, form, call));
+}
+
+async function updateRecord(store: Store, form: Form, call: Call): Promise<Answer> {
   const { param, mode } = parseRequest(form, call.problems);
   const { registered, caller } = authenticate(store, form, 'update', call);
   const change = param === null ? [] : parseChange(registered.app, param, mode);
@@ -19,7 +24,7 @@ export async function dataUpdate(store: Store, form: Form, call: Call): Promise<
   const updated = await store.update(registered, change, caller.id);
   switch (updated.kind) {
     case 'stale':
-      return dataUpdate(store, form, call);
+      return updateRecord(store, form, call);
     case 'unknown_record':
       throw refuse('unknown_record', { at: registered.app.primaryKey.id, sent: shown(change.primaryKey) });
     case 'revision_conflict':

@@ -10,24 +10,29 @@ import { parseConditions } from '../search/parse.ts';
 import type { Store } from '../store/store.ts';
 import type { Answer } from './answer.ts';
 import { authenticate } from './authenticate.ts';
+import { judgedNow } from './judged-now.ts';
 import { type Call, checkLang, type Form, oneOf, parseParam, required, shown } from './request.ts';
 
 /** Greatest `limit` (D23). */
 export const MAX_LIMIT = 10_000;
 
 /** Answers a search, or throws the Refusal of its problems. `maxRecords` is the operator's cap, 0 for none (D22). */
-export async function datasetSearch(store: Store, form: Form, call: Call, maxRecords: number): Promise<Answer> {
+export function datasetSearch(store: Store, form: Form, call: Call, maxRecords: number): Promise<Answer> {
+  return judgedNow(store, call, () => findRecords(store, form, call, maxRecords));
+}
+
+async function findRecords(store: Store, form: Form, call: Call, maxRecords: number): Promise<Answer> {
   const request = parseRequest(form, call.problems);
-  const { registered } = authenticate(store, form, 'use', call);
+  const { registered, caller } = authenticate(store, form, 'use', call);
   const { app } = registered;
   const search = parseSearch(app, form, request, call.problems);
-  const searched = store.search(registered, search, maxRecords);
+  const searched = store.search(registered, search, maxRecords, caller.id);
   const found = searched instanceof Promise ? await searched : searched;
   const key = search.table?.code ?? app.recordsKey;
   const paged = search.limit !== null;
   switch (found.kind) {
     case 'stale':
-      return datasetSearch(store, form, call, maxRecords);
+      return findRecords(store, form, call, maxRecords);
     case 'unknown_after':
       throw refuse('unknown_after', { at: 'after', sent: shown(search.after ?? '') });
     case 'too_many':

@@ -44,6 +44,20 @@ export interface Applied {
   readonly records: number;
 }
 
+/** Applying a definition would lose values, and that was not allowed. */
+export class DataLoss extends Mistake {
+  readonly applied: Applied;
+
+  constructor(applied: Applied) {
+    super('applying this definition would lose data');
+    this.name = 'DataLoss';
+    this.applied = applied;
+  }
+}
+
+/** What applying a definition to a new app changes. */
+export const NO_CHANGE: DefinitionChange = { steps: [], losses: [], conversions: [], rebuild: false };
+
 /** A record to put in or, where its primary key exists, to update. */
 export interface LoadRecord {
   /** Where it stands in its source, for the report. */

@@ -66,10 +66,15 @@ export class Unavailable extends Error {
 }
 
 export interface Store {
-  /** The catalog as of now, with what other processes committed. */
+  /** The catalog. What it allows is done only if it is that of the moment; what it refuses is asked again with `renewed`. */
   catalog(): Catalog;
-  /** Answered at once where that is quicker than a promise. `maxRecords` caps a search without a limit; 0 for no cap (D22). */
-  search(app: RegisteredApp, search: Search, maxRecords: number): Found | Promise<Found>;
+  /** Whether there is another catalog by now than the one seen, so that a refusal must be judged again. */
+  renewed(seen: Catalog): Promise<boolean>;
+  /**
+   * Answered at once where that is quicker than a promise. `maxRecords` caps a search without a limit; 0 for no cap (D22).
+   * `userId` is whom the search runs as: what they wrote is found.
+   */
+  search(app: RegisteredApp, search: Search, maxRecords: number, userId: string): Found | Promise<Found>;
   /** Answered only after the change is durable; updates waiting together share a commit (D29, D31). */
   update(app: RegisteredApp, change: Change, userId: string): Promise<Updated>;
   /** Notes that a key was used; written some time later. */

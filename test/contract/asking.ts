@@ -27,6 +27,23 @@ export function appIn(store: Store, code: string): RegisteredApp {
   return registered;
 }
 
+/** The app as the database has it now. */
+export async function appNow(store: Store, code: string): Promise<RegisteredApp> {
+  await store.renewed(store.catalog());
+  return appIn(store, code);
+}
+
+/** Asks as an operation does: what is stale is asked again. */
+async function asked<Result extends { readonly kind: string }>(
+  store: Store,
+  code: string,
+  ask: (registered: RegisteredApp) => Result | Promise<Result>,
+): Promise<Result> {
+  let result = await ask(store.catalog().apps.get(code) ?? (await appNow(store, code)));
+  for (let again = 0; result.kind === 'stale' && again < 5; again++) result = await ask(await appNow(store, code));
+  return result;
+}
+
 function objectOf(param: object): JsonObject {
   const parsed = parseJson(JSON.stringify(param));
   assert.ok('value' in parsed);
@@ -48,8 +65,9 @@ export async function find(
   options: Options = {},
   maxRecords = 0,
 ): Promise<Found> {
-  const registered = appIn(store, code);
-  return store.search(registered, searchFor(registered.app, param, options), maxRecords);
+  return asked(store, code, (registered) =>
+    store.search(registered, searchFor(registered.app, param, options), maxRecords, 'sato'),
+  );
 }
 
 /** The records of what was found, read to the end. */
@@ -92,6 +110,5 @@ export function update(
   param: Readonly<Record<string, string>>,
   userId = 'sato',
 ): Promise<Updated> {
-  const registered = appIn(store, code);
-  return store.update(registered, changeFor(registered.app, param), userId);
+  return asked(store, code, (registered) => store.update(registered, changeFor(registered.app, param), userId));
 }

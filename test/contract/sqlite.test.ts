@@ -9,9 +9,9 @@ import { openSqliteRegister } from '../../src/store/sqlite/sqlite-register.ts';
 import { openSqliteStore } from '../../src/store/sqlite/sqlite-store.ts';
 import { appOf, putRecords } from '../harness/running.ts';
 import { update } from './asking.ts';
-import { type Bench, storeContract } from './store.ts';
+import { storeContract } from './store.ts';
 
-function sqliteBench(): Bench & { readonly dataDir: string } {
+function sqliteBench() {
   const dataDir = mkdtempSync(join(tmpdir(), 'daicho-contract-'));
   const register = openSqliteRegister({ dataDir });
   return {

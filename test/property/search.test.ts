@@ -311,7 +311,7 @@ class Model {
     if (!('sent' in conditions)) assert.fail(`${JSON.stringify(conditions)} ${textOf(param)}`);
     const table = registered.app.tables.find(({ code }) => code === rest.table) ?? null;
     const search: Search = { ...rest, conditions, table };
-    const found = await this.#store.search(registered, search, 0);
+    const found = await this.#store.search(registered, search, 0, '');
     if (found.kind === 'none') return { records: [], next: null };
     if (found.kind === 'page') return { records: read([found.records]), next: found.next };
     if (found.kind !== 'stream') assert.fail(found.kind);

@@ -1,6 +1,6 @@
 // Reads the catalog, and reads it again only when its version says that it changed.
-import type { App } from '../../app/app.ts';
 import type { Rights, User } from '../../auth/caller.ts';
+import { parseDefinition } from '../definition-text.ts';
 import type { AppKey, Catalog, RegisteredApp } from '../store.ts';
 import type { Connection } from './connection.ts';
 
@@ -62,13 +62,6 @@ function readCatalog(db: Connection): Catalog {
     });
   }
   return { webApi, apps, users };
-}
-
-/** The app as stored by storeDefinition. */
-export function parseDefinition(definition: string): App {
-  const app = JSON.parse(definition) as App;
-  const primaryKey = app.fields.find((field) => field.id === app.primaryKey.id) as App['primaryKey'];
-  return { ...app, primaryKey };
 }
 
 function readRights(db: Connection, appId: number): ReadonlyMap<string, Rights> {

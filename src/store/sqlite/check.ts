@@ -1,9 +1,9 @@
 // Proves that everything derived agrees with the values, and the database with itself.
 
-import type { Values } from '../../envelope/record.ts';
 import { layoutOf, type TableLayout } from '../../sql/layout.ts';
 import { quote } from '../../sql/sql.ts';
-import { type Derive, type Derived, deriver } from '../derive.ts';
+import { type Derive, deriver } from '../derive.ts';
+import { difference, reporter, type StoredRow } from '../derived-check.ts';
 import type { CheckProblem, Progress } from '../register.ts';
 import type { RegisteredApp } from '../store.ts';
 import { currentNames } from './build.ts';
@@ -11,8 +11,6 @@ import { catalogReader } from './catalog.ts';
 import type { Connection } from './connection.ts';
 import { indexStatements } from './tables.ts';
 
-/** Most problems reported of one table; the rest is counted. */
-const MOST = 20;
 /** Rows looked at between two reports of progress. */
 const STEP = 5_000;
 
@@ -91,23 +89,6 @@ function checkApp(
   return done;
 }
 
-/** Reports up to MOST problems of a table, then how many more there were (on null). */
-function reporter(app: string, table: string, problems: CheckProblem[]): (message: string | null) => void {
-  let count = 0;
-  return (message) => {
-    if (message === null) {
-      if (count > MOST) problems.push({ app, message: `${table}: ${count - MOST} more` });
-    } else if (++count <= MOST) problems.push({ app, message: `${table}: ${message}` });
-  };
-}
-
-interface StoredRow {
-  readonly id: number;
-  readonly answer: string;
-  readonly values: Values;
-  readonly forms: readonly (string | null)[];
-}
-
 function* derivedRows(db: Connection, { name, columns }: TableLayout, key: string): Generator<StoredRow> {
   const forms = columns.flatMap(({ formName }) => (formName === null ? [] : [formName]));
   const names = [key, 'pms_answer', ...columns.map((column) => column.name), ...forms].map(quote).join(', ');
@@ -124,15 +105,6 @@ function* derivedRows(db: Connection, { name, columns }: TableLayout, key: strin
       forms: texts.slice(columns.length),
     };
   }
-}
-
-function difference({ columns }: TableLayout, row: StoredRow, derived: Derived): string | null {
-  if (row.answer !== derived.answer) return 'the rendered answer is not that of the values';
-  const forms = derived.columns.slice(columns.length);
-  const wrong = forms.findIndex((form, position) => form !== row.forms[position]);
-  if (wrong < 0) return null;
-  const names = columns.filter(({ formName }) => formName !== null);
-  return `the searched form of ${names[wrong]?.field.id} is not that of the value`;
 }
 
 /** Sums hashes of (token, row), so that two indexes can be compared whatever order they are read in. */

@@ -1,7 +1,7 @@
 // The thread that writes a load, seen from the one that makes its records.
 import type { Loaded } from '../register.ts';
+import { startThread } from '../thread.ts';
 import type { LoadBatch, LoadOptions, LoadReply } from './load-thread.ts';
-import { startThread } from './thread.ts';
 
 /** The records of a batch live until it is written: room for them, so that they are not moved about before. */
 const YOUNG = { maxYoungGenerationSizeMb: 128 };
@@ -13,7 +13,7 @@ export interface LoadThread {
 }
 
 export function startLoadThread(options: LoadOptions): LoadThread {
-  const worker = startThread('load-thread', options, YOUNG);
+  const worker = startThread(import.meta.url, 'load-thread', options, YOUNG);
   let answer: ((reply: LoadReply) => void) | null = null;
   worker.on('message', (reply: LoadReply) => answer?.(reply));
   worker.on('error', (error) => answer?.({ kind: 'failed', error }));

@@ -3,8 +3,8 @@ import type { Worker } from 'node:worker_threads';
 import type { Search } from '../../search/condition.ts';
 import { closed, closedAfter } from '../records-text.ts';
 import { type Found, type RegisteredApp, Unavailable } from '../store.ts';
+import { startThread } from '../thread.ts';
 import type { ReaderReply, ReaderRequest } from './reader-thread.ts';
-import { startThread } from './thread.ts';
 
 /** Long answers: each a stream of pages, the next one asked for when the last was taken. */
 export class ReaderThread {
@@ -15,7 +15,7 @@ export class ReaderThread {
   #ended: unknown = null;
 
   constructor(dataDir: string) {
-    this.#worker = startThread('reader-thread', { dataDir });
+    this.#worker = startThread(import.meta.url, 'reader-thread', { dataDir });
     this.#worker.on('message', (reply: ReaderReply) => this.#replies.get(reply.id)?.(reply));
     const failAll = (error: unknown) => {
       this.#ended ??= error;

@@ -5,7 +5,15 @@ import { typeOf } from '../../fields/field-types.ts';
 import { type Layout, layoutOf } from '../../sql/layout.ts';
 import { quote } from '../../sql/sql.ts';
 import { now } from '../clock.ts';
-import { type Applied, type KeyDescription, Mistake, type Progress, type Register } from '../register.ts';
+import {
+  type Applied,
+  DataLoss,
+  type KeyDescription,
+  Mistake,
+  NO_CHANGE,
+  type Progress,
+  type Register,
+} from '../register.ts';
 import type { RegisteredApp } from '../store.ts';
 import { abandonBuild, beginBuild, dropOldTables, finishBuild, pendingBuild, takeOver } from './build.ts';
 import { catalogChanged, catalogReader } from './catalog.ts';
@@ -175,19 +183,6 @@ export function openSqliteRegister({ dataDir }: { readonly dataDir: string }): R
     return report;
   }
 }
-
-/** Applying a definition would lose values, and that was not allowed. */
-export class DataLoss extends Mistake {
-  readonly applied: Applied;
-
-  constructor(applied: Applied) {
-    super('applying this definition would lose data');
-    this.name = 'DataLoss';
-    this.applied = applied;
-  }
-}
-
-const NO_CHANGE: DefinitionChange = { steps: [], losses: [], conversions: [], rebuild: false };
 
 function createApp(db: Connection, app: RegisteredApp['app'], source: string): void {
   const { lastInsertRowid } = db

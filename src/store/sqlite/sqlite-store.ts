@@ -5,12 +5,12 @@ import { type Layout, layoutOf } from '../../sql/layout.ts';
 import { now } from '../clock.ts';
 import { closed } from '../records-text.ts';
 import { type AppKey, type Found, type RegisteredApp, type Store, Unavailable } from '../store.ts';
+import { startThread } from '../thread.ts';
 import { catalogReader } from './catalog.ts';
 import { connect, isUnavailable } from './connection.ts';
 import { ReaderThread } from './reader-client.ts';
 import { migrate } from './schema.ts';
 import { type Plan, searcherOn } from './searcher.ts';
-import { startThread } from './thread.ts';
 import { WriterThread } from './writer-client.ts';
 
 /** Longest answer, in records, that is read on this thread. */
@@ -100,6 +100,8 @@ export function openSqliteStore({ dataDir, cacheMiB }: SqliteStoreOptions): Stor
 
   return {
     catalog: () => guard(() => catalog.current()),
+    // It looks at the database each time.
+    renewed: async () => false,
     search(app, search, maxRecords) {
       const found = guard(() => {
         try {
@@ -120,7 +122,7 @@ export function openSqliteStore({ dataDir, cacheMiB }: SqliteStoreOptions): Stor
     },
     resume: () =>
       new Promise((resolve, reject) => {
-        resuming = startThread('resume-thread', { dataDir });
+        resuming = startThread(import.meta.url, 'resume-thread', { dataDir });
         resuming.once('error', reject).once('exit', () => resolve());
       }),
     async close() {

@@ -2,7 +2,7 @@
 import type { Worker } from 'node:worker_threads';
 import type { JobResult, UpdateJob } from '../changed.ts';
 import { Unavailable, type Updated } from '../store.ts';
-import { startThread } from './thread.ts';
+import { startThread } from '../thread.ts';
 import type { WriterReply, WriterRequest } from './writer-thread.ts';
 
 /** Most updates in one commit. */
@@ -57,7 +57,7 @@ export class WriterThread {
   }
 
   #start(): Worker {
-    const worker = startThread('writer-thread', { dataDir: this.#dataDir });
+    const worker = startThread(import.meta.url, 'writer-thread', { dataDir: this.#dataDir });
     worker.on('message', (reply: WriterReply) => this.#answered(reply));
     worker.on('error', (error) => this.#ended(error));
     worker.on('exit', () => this.#ended(new Error('the writer thread has ended')));

@@ -1,0 +1,270 @@
+// Copies an app's records into a new generation of tables while the old one goes on serving, then switches over.
+// Records changed meanwhile are noted by triggers and copied again in the short transaction that switches.
+import { setTimeout as delay } from 'node:timers/promises';
+import type { App } from '../../app/app.ts';
+import type { RenderContext } from '../../fields/field-type.ts';
+import { type Layout, layoutOf } from '../../sql/layout.ts';
+import { quote } from '../../sql/sql.ts';
+import { type Adopter, adopterOf } from '../adopt.ts';
+import { parseDefinition } from '../definition-text.ts';
+import type { StoredRecord } from '../derive.ts';
+import type { Progress } from '../register.ts';
+import type { RegisteredApp } from '../store.ts';
+import { catalogChanged } from './catalog.ts';
+import { type Connection, type Pool, rowsOf, run } from './connection.ts';
+import { takeNumbers } from './counters.ts';
+import { type RecordTable, recordTable } from './record-table.ts';
+import { indexStatements, tableNames, tableStatements } from './tables.ts';
+
+/** What a build is for; `lossy` may drop values that new types cannot hold. */
+export type BuildKind = 'rebuild' | 'lossy' | 'import';
+
+export interface Build {
+  readonly appId: number;
+  readonly generation: number;
+  readonly kind: BuildKind;
+  readonly app: App;
+  readonly source: string;
+  /** Rebuilds: place of the last record copied; imports: records of the source done with. */
+  readonly position: number;
+}
+
+/** Records in one transaction of a build. */
+const BATCH = 1_000;
+/** Changed records that the switching transaction may still have to copy. */
+const FEW_CHANGED = 500;
+/** Milliseconds after which hardly anybody reads the old generation any more. */
+const GRACE = 1_000;
+/** Milliseconds to wait for those who still read it, before it is left for later. */
+const DROP_TIMEOUT = 5_000;
+
+/** The unfinished build of an app, if there is one. */
+export async function pendingBuild(on: Connection, appId: number): Promise<Build | null> {
+  const [row] = await rowsOf<[number, string, string, BuildKind, string]>(
+    on,
+    'select generation, definition, source, kind, position from builds where app_id = $1::int',
+    [appId],
+  );
+  if (row === undefined) return null;
+  const [generation, definition, source, kind, position] = row;
+  return { appId, generation, kind, source, position: Number(position), app: parseDefinition(definition) };
+}
+
+/** Begins a build: its tables, and the triggers that note what changes in the old ones. */
+export async function beginBuild(
+  pool: Pool,
+  registered: RegisteredApp,
+  app: App,
+  source: string,
+  kind: BuildKind,
+): Promise<Build> {
+  const { id: appId } = registered;
+  const generation = registered.generation + 1;
+  await pool.begin(async (tx) => {
+    await run(
+      tx,
+      `insert into builds (app_id, generation, definition, source, kind, position) values ($1::int, $2::int, $3, $4, $5, 0)`,
+      [appId, generation, JSON.stringify(app), source, kind],
+    );
+    const layout = layoutOf(app, appId, generation);
+    for (const name of tableNames(layout)) await run(tx, `drop table if exists ${quote(name)}`);
+    for (const statement of tableStatements(layout)) await run(tx, statement);
+    await watchChanges(tx, appId, layoutOf(registered.app, appId, registered.generation));
+  });
+  return { appId, generation, kind, app, source, position: 0 };
+}
+
+/** Gives up a build: the old generation stays. */
+export async function abandonBuild(pool: Pool, registered: RegisteredApp, build: Build): Promise<void> {
+  await pool.begin(async (tx) => {
+    await unwatchChanges(tx, build.appId, layoutOf(registered.app, build.appId, registered.generation));
+    for (const name of tableNames(layoutOf(build.app, build.appId, build.generation))) {
+      await run(tx, `drop table if exists ${quote(name)}`);
+    }
+    await run(tx, 'delete from builds where app_id = $1::int', [build.appId]);
+  });
+}
+
+/** Copies what is left to copy and switches over. Imports have nothing to copy: their records were put into the new tables. */
+export async function finishBuild(
+  pool: Pool,
+  schema: string,
+  registered: RegisteredApp,
+  build: Build,
+  progress: Progress,
+): Promise<void> {
+  const { appId } = build;
+  const old = recordTable(layoutOf(registered.app, appId, registered.generation));
+  const table = recordTable(layoutOf(build.app, appId, build.generation));
+  const adopter = adopterOf(old.layout, table.layout, build.kind === 'lossy');
+  const copying: Copying = { appId, old, table, adopter };
+  if (build.kind !== 'import') await copyRecords(pool, copying, build, progress);
+  for (const statement of indexStatements(table.layout)) {
+    await pool.begin(async (tx) => {
+      await run(tx, `set local maintenance_work_mem = '256MB'`);
+      await run(tx, statement);
+    });
+  }
+  for (const name of tableNames(table.layout)) await run(pool, `analyze ${quote(name)}`);
+  while ((await pool.begin((tx) => copyChanged(tx, copying, BATCH))) > FEW_CHANGED);
+  await pool.begin(async (tx) => {
+    // Who updates has a lock on the form's table, and looks at the catalog behind it (writer.ts).
+    await run(tx, `lock table ${quote(old.layout.form.name)} in exclusive mode`);
+    while ((await copyChanged(tx, copying, BATCH)) > 0);
+    await unwatchChanges(tx, appId, old.layout);
+    await run(
+      tx,
+      'update apps set definition = $1, source = $2, version = version + 1, generation = $3::int where id = $4::int',
+      [JSON.stringify(build.app), build.source, build.generation, appId],
+    );
+    await run(tx, 'delete from builds where app_id = $1::int', [appId]);
+    for (const name of tableNames(old.layout)) {
+      await run(tx, 'insert into dropped (name, at) values ($1, now()) on conflict (name) do update set at = now()', [
+        name,
+      ]);
+    }
+    await catalogChanged(tx, schema);
+  });
+  await delay(GRACE);
+  await dropOldTables(pool);
+}
+
+/** Drops the tables of generations that nobody reads any more; those that are still read are left for later. */
+export async function dropOldTables(pool: Pool): Promise<void> {
+  const names = await rowsOf<[string]>(
+    pool,
+    `select name from dropped where at <= now() - interval '${GRACE} milliseconds'`,
+  );
+  for (const [name] of names) {
+    try {
+      await pool.begin(async (tx) => {
+        await run(tx, `set local lock_timeout = ${DROP_TIMEOUT}`);
+        await run(tx, `drop table if exists ${quote(name)}`);
+        await run(tx, `drop function if exists ${watchOf(name)}`);
+        await run(tx, 'delete from dropped where name = $1', [name]);
+      });
+    } catch (error) {
+      if ((error as { code?: string }).code !== '55P03') throw error;
+    }
+  }
+}
+
+/** Notes how far a build has come. */
+export async function notePosition(tx: Connection, appId: number, position: number): Promise<void> {
+  await run(tx, 'update builds set position = $1::bigint where app_id = $2::int', [position, appId]);
+}
+
+/** Current names of users; locked, they stay so until the end of the transaction. */
+export async function currentNames(on: Connection, lock: '' | ' for share' = ''): Promise<RenderContext> {
+  const names = new Map(await rowsOf<[string, string]>(on, `select id, name from users${lock}`));
+  return { userName: (id) => names.get(id) ?? '' };
+}
+
+interface Copying {
+  readonly appId: number;
+  readonly old: RecordTable;
+  readonly table: RecordTable;
+  readonly adopter: Adopter;
+}
+
+async function copyRecords(pool: Pool, copying: Copying, build: Build, progress: Progress): Promise<void> {
+  const name = quote(copying.old.layout.form.name);
+  const count = async (where: string) =>
+    Number((await rowsOf<[string]>(pool, `select count(*) from ${name} ${where}`))[0]?.[0]);
+  const total = await count('');
+  let done = await count(`where pms_seq <= ${build.position}`);
+  let position = build.position;
+  for (let left = true; left; ) {
+    await pool.begin(async (tx) => {
+      const records = await copying.old.after(tx, position, BATCH);
+      await copySome(tx, copying, records);
+      position = records.at(-1)?.seq ?? position;
+      done += records.length;
+      left = records.length > 0;
+      await notePosition(tx, build.appId, position);
+    });
+    progress(done, Math.max(total, done));
+  }
+}
+
+/** Copies records as they are now into the new tables, which do not have them. */
+async function copySome(tx: Connection, copying: Copying, records: readonly StoredRecord[]): Promise<void> {
+  if (records.length === 0) return;
+  const { appId, old, table, adopter } = copying;
+  const context = await currentNames(tx);
+  await table.insert(
+    tx,
+    records.map(({ seq, revision, values }) => ({ seq, revision, derived: adopter.record(values, context) })),
+  );
+  const places = records.map(({ seq }) => seq);
+  for (const [index, { from, row }] of adopter.tables.entries()) {
+    if (from < 0) continue;
+    const found = await old.rows(tx, from, places);
+    const count = [...found.values()].reduce((sum, rows) => sum + rows.length, 0);
+    let id = await takeNumbers(tx, appId, 'row', count);
+    const written = [...found].map(([seq, rows]) => ({
+      seq,
+      rows: rows.map((values) => ({ id: id++, derived: row(values, context) })),
+    }));
+    await table.insertRows(tx, index, written);
+  }
+}
+
+/** Copies records that changed since they were copied; gives how many were done. */
+async function copyChanged(tx: Connection, copying: Copying, limit: number): Promise<number> {
+  const changed = changedTable(copying.appId);
+  const taken = await rowsOf<[string]>(
+    tx,
+    `delete from ${changed} where seq in (select seq from ${changed} order by seq limit $1::int) returning seq`,
+    [limit],
+  );
+  const places = taken.map(([seq]) => Number(seq));
+  if (places.length === 0) return 0;
+  await copying.table.remove(tx, places);
+  await copySome(tx, copying, await copying.old.at(tx, places));
+  return places.length;
+}
+
+function changedTable(appId: number): string {
+  return quote(`app_${appId}_changed`);
+}
+
+/** Name of the trigger on a table, and of its function. */
+function watchOf(table: string): string {
+  return quote(`${table}_watch`);
+}
+
+function watched(layout: Layout): readonly { table: string; record: string }[] {
+  return [
+    { table: layout.form.name, record: 'pms_seq' },
+    ...layout.tables.map(({ name }) => ({ table: name, record: 'pms_record' })),
+  ];
+}
+
+async function watchChanges(tx: Connection, appId: number, layout: Layout): Promise<void> {
+  const changed = changedTable(appId);
+  await run(tx, `create table ${changed} (seq bigint primary key)`);
+  for (const { table, record } of watched(layout)) {
+    const name = watchOf(table);
+    await run(
+      tx,
+      `create or replace function ${name} () returns trigger language plpgsql as $watch$ begin
+        insert into ${changed} (seq) values (case when tg_op = 'DELETE' then old.${record} else new.${record} end) on conflict do nothing;
+        return null;
+      end $watch$`,
+    );
+    await run(
+      tx,
+      `create or replace trigger ${name} after insert or update or delete on ${quote(table)} for each row execute function ${name} ()`,
+    );
+    await run(tx, `alter table ${quote(table)} enable trigger ${name}`);
+  }
+}
+
+/** The triggers stay, switched off: to drop them would be to wait for everyone who reads the tables. */
+async function unwatchChanges(tx: Connection, appId: number, layout: Layout): Promise<void> {
+  for (const { table } of watched(layout)) {
+    await run(tx, `alter table ${quote(table)} disable trigger ${watchOf(table)}`);
+  }
+  await run(tx, `drop table if exists ${changedTable(appId)}`);
+}

@@ -1,0 +1,131 @@
+// Connections to the database, with the settings everything else relies on, and what its errors mean.
+import postgres from 'postgres';
+import { Unavailable } from '../store.ts';
+
+/** A pool of connections, one that was taken from it, or a transaction. */
+export type Connection = postgres.ISql;
+export type Pool = postgres.Sql;
+
+/** Where the register is: a database, and the schema in it that holds all of the register's tables. */
+export interface Place {
+  /** `postgres://user:password@host:port/database`; more hosts than one are tried in turn. */
+  readonly url: string;
+  readonly schema: string;
+}
+
+export interface PoolOptions {
+  readonly max: number;
+  /** Milliseconds after which a statement is given up; 0 for never. */
+  readonly timeout: number;
+  /** Plans are made once for each statement, and begin where the compiled search says. */
+  readonly forSearches?: boolean;
+}
+
+/** Milliseconds between attempts to connect again. */
+const RECONNECT_AFTER = 200;
+
+/** What keeps the planner from anything but walking indexes in the order of the compiled search (sql/search.ts). */
+const SEARCH_SETTINGS = {
+  plan_cache_mode: 'force_generic_plan',
+  enable_seqscan: 'off',
+  enable_hashjoin: 'off',
+  enable_mergejoin: 'off',
+  enable_material: 'off',
+  max_parallel_workers_per_gather: '0',
+  default_transaction_read_only: 'on',
+};
+
+/** Opens a pool; it connects when it is first used. */
+export function openPool({ url, schema }: Place, { max, timeout, forSearches = false }: PoolOptions): Pool {
+  return postgres(url, {
+    max,
+    prepare: true,
+    fetch_types: false,
+    connect_timeout: 5,
+    idle_timeout: 60,
+    backoff: () => RECONNECT_AFTER / 1000,
+    onnotice: () => {},
+    connection: {
+      application_name: 'daicho',
+      search_path: schema,
+      jit: 'off',
+      statement_timeout: timeout,
+      idle_in_transaction_session_timeout: 600_000,
+      client_min_messages: 'warning',
+      ...(forSearches ? SEARCH_SETTINGS : {}),
+    } as unknown as Partial<postgres.ConnectionParameters>,
+  });
+}
+
+/** The address without what is secret in it. */
+export function withoutPassword(url: string): string {
+  return url.replace(/^([a-z]+:\/\/[^/@:]*):[^@/]*@/i, '$1@').replace(/([?&](?:ssl)?password=)[^&]*/gi, '$1…');
+}
+
+/** Rows as arrays of values, texts as strings. Sent at once: what is called first on one connection is done first. */
+export async function rowsOf<Row extends readonly unknown[]>(
+  on: Connection,
+  text: string,
+  values: readonly (string | number | null | Uint8Array)[] = [],
+): Promise<Row[]> {
+  return (await on
+    .unsafe(text, values as never[], { prepare: true })
+    .values()
+    .execute()) as unknown as Row[];
+}
+
+/** Runs statements whose results nobody looks at; several may stand in one text where there are no values. */
+export async function run(
+  on: Connection,
+  text: string,
+  values: readonly (string | number | null | Uint8Array)[] = [],
+): Promise<void> {
+  await on.unsafe(text, values as never[], { prepare: values.length > 0 }).execute();
+}
+
+/** An array as PostgreSQL reads it; null stays null. */
+export function arrayText(values: readonly (string | number | null)[]): string {
+  let text = '{';
+  for (const value of values) {
+    if (text.length > 1) text += ',';
+    if (value === null) text += 'NULL';
+    else if (typeof value === 'number') text += value;
+    else text += `"${value.replace(/[\\"]/g, '\\$&')}"`;
+  }
+  return `${text}}`;
+}
+
+function codeOf(error: unknown): string {
+  return String((error as { code?: unknown } | null)?.code ?? '');
+}
+
+/** The table is not there: dropped since the catalog was read. */
+export function isGone(error: unknown): boolean {
+  return codeOf(error) === '42P01';
+}
+
+/** Whether the connection was lost, or could not be made. */
+export function isLost(error: unknown): boolean {
+  return /^(?:CONNECTION_|CONNECT_TIMEOUT|E[A-Z]+$|57P0|08)/.test(codeOf(error));
+}
+
+/** Whether an error of the database means that it cannot serve now rather than that we are wrong. */
+export function isUnavailable(error: unknown): boolean {
+  // Besides lost connections: too few resources, given up after its time, locked for too long, a standby, a deadlock.
+  return isLost(error) || /^(?:53|57014|55P03|25006|40001|40P01|58030)/.test(codeOf(error));
+}
+
+/** Whether two wrote the same; the second may try again. */
+export function isClash(error: unknown): boolean {
+  return /^(?:23505|40001|40P01)/.test(codeOf(error));
+}
+
+/** Runs work; what says that the database cannot serve now becomes Unavailable. */
+export async function guarded<T>(what: 'read' | 'written', work: () => Promise<T>): Promise<T> {
+  try {
+    return await work();
+  } catch (error) {
+    if (!isUnavailable(error)) throw error;
+    throw new Unavailable(`the database cannot be ${what} now`, { cause: error });
+  }
+}

@@ -1,0 +1,149 @@
+// Loads records in batches: into an empty app through a new generation whose indexes are made last, else record by record.
+import { layoutOf } from '../../sql/layout.ts';
+import { quote } from '../../sql/sql.ts';
+import { type Loaded, type Loader, type LoadRecord, Mistake } from '../register.ts';
+import type { RegisteredApp } from '../store.ts';
+import { beginBuild, finishBuild, notePosition, pendingBuild } from './build.ts';
+import { readCatalog } from './catalog.ts';
+import { type Pool, rowsOf, run } from './connection.ts';
+import { putRecords } from './put.ts';
+import { recordTable } from './record-table.ts';
+
+const NOTHING: Loaded = { inserted: 0, updated: 0 };
+
+/** Ends the lease that a loader has on its app. */
+export type Release = () => Promise<void>;
+
+/** A loader for an app; takes up an interrupted load of the same source. It is called with the lease on the app, and ends it. */
+export async function openLoader(
+  pool: Pool,
+  schema: string,
+  registered: RegisteredApp,
+  { userId, fingerprint, release }: { userId: string; fingerprint: string; release: Release },
+): Promise<Loader> {
+  const { code } = registered.app;
+  const pending = await pendingBuild(pool, registered.id);
+  if (pending !== null && (pending.kind !== 'import' || pending.source !== fingerprint)) {
+    throw new Mistake(
+      pending.kind === 'import'
+        ? `another load of ${code} was interrupted; run it again first, or give it up with: daicho reindex ${code}`
+        : `${code} is being rebuilt and was interrupted; finish that first with: daicho reindex ${code}`,
+    );
+  }
+  const isFresh = pending !== null || (await isEmpty(pool, registered));
+  const options = { pool, schema, registered, userId, fingerprint };
+  const loader = isFresh ? await freshLoader(options) : await steadyLoader(options);
+  return {
+    position: loader.position,
+    put: loader.put,
+    finish: (progress) => loader.finish(progress).finally(release),
+    stop: () => loader.stop().finally(release),
+  };
+}
+
+interface Options {
+  readonly pool: Pool;
+  readonly schema: string;
+  readonly registered: RegisteredApp;
+  readonly userId: string;
+  readonly fingerprint: string;
+}
+
+async function isEmpty(pool: Pool, { app, id, generation }: RegisteredApp): Promise<boolean> {
+  const { form } = layoutOf(app, id, generation);
+  return (await rowsOf(pool, `select 1 from ${quote(form.name)} limit 1`)).length === 0;
+}
+
+/** Writes one batch while the next is made: `put` gives what the batch before did. */
+function oneBehind(
+  write: (records: readonly LoadRecord[], position: number) => Promise<Loaded>,
+): Pick<Loader, 'put' | 'stop'> {
+  let writing: Promise<Loaded> = Promise.resolve(NOTHING);
+  return {
+    async put(records, position) {
+      const before = await writing;
+      writing = write(records, position);
+      // Whoever waits for it next gets the error.
+      writing.catch(() => {});
+      return before;
+    },
+    async stop() {
+      const last = await writing;
+      writing = Promise.resolve(NOTHING);
+      return last;
+    },
+  };
+}
+
+/** Into an empty app: nothing is visible before finish. */
+async function freshLoader({ pool, schema, registered, userId, fingerprint }: Options): Promise<Loader> {
+  const pending = await pendingBuild(pool, registered.id);
+  const [row] = await rowsOf<[string]>(pool, 'select source from apps where id = $1::int', [registered.id]);
+  const source = row?.[0] as string;
+  const build = pending ?? (await beginBuild(pool, registered, registered.app, fingerprint, 'import'));
+  const table = recordTable(layoutOf(build.app, registered.id, build.generation));
+  const writer = oneBehind((records, position) =>
+    pool.begin(async (tx) => {
+      // Nothing of this is seen before the load is finished, so a commit may reach the disk later.
+      await run(tx, 'set local synchronous_commit = off');
+      const loaded = await putRecords(tx, registered, table, userId, records);
+      await notePosition(tx, registered.id, position);
+      return loaded;
+    }),
+  );
+  return {
+    position: build.position,
+    ...writer,
+    async finish(progress) {
+      const last = await writer.stop();
+      await finishBuild(pool, schema, registered, { ...build, source }, progress);
+      return last;
+    },
+  };
+}
+
+/** Into an app with records: each batch is visible when it is committed. */
+async function steadyLoader({ pool, registered, userId, fingerprint }: Options): Promise<Loader> {
+  const { code } = registered.app;
+  let current = registered;
+  let table = recordTable(layoutOf(current.app, current.id, current.generation));
+  const [row] = await rowsOf<[string]>(
+    pool,
+    'select position from imports where app_id = $1::int and fingerprint = $2',
+    [registered.id, fingerprint],
+  );
+  const writer = oneBehind((records, position) =>
+    pool.begin(async (tx) => {
+      // Held until the commit: tables are switched before it or after it.
+      await run(tx, `lock table ${quote(table.layout.form.name)} in row exclusive mode`);
+      const newest = (await readCatalog(pool)).apps.get(code);
+      if (newest?.version !== current.version) {
+        const isSame =
+          JSON.stringify([newest?.app.fields, newest?.app.tables]) ===
+          JSON.stringify([current.app.fields, current.app.tables]);
+        if (newest === undefined || !isSame) {
+          throw new Mistake(`the definition of ${code} was changed meanwhile; run the same command again`);
+        }
+        current = newest;
+        table = recordTable(layoutOf(current.app, current.id, current.generation));
+      }
+      const loaded = await putRecords(tx, current, table, userId, records);
+      await run(
+        tx,
+        `insert into imports (app_id, fingerprint, position) values ($1::int, $2, $3::bigint)
+         on conflict (app_id, fingerprint) do update set position = excluded.position`,
+        [registered.id, fingerprint, position],
+      );
+      return loaded;
+    }),
+  );
+  return {
+    position: Number(row?.[0] ?? 0),
+    ...writer,
+    async finish() {
+      const last = await writer.stop();
+      await run(pool, 'delete from imports where app_id = $1::int and fingerprint = $2', [registered.id, fingerprint]);
+      return last;
+    },
+  };
+}

@@ -1,0 +1,187 @@
+// The store on PostgreSQL: short searches in one statement, long ones through a cursor, updates together.
+import type { Worker } from 'node:worker_threads';
+import type { Search } from '../../search/condition.ts';
+import { type Layout, layoutOf } from '../../sql/layout.ts';
+import { now } from '../clock.ts';
+import { closed } from '../records-text.ts';
+import { type Found, type RegisteredApp, type Store, Unavailable } from '../store.ts';
+import { startThread } from '../thread.ts';
+import { arrayText, guarded, isGone, isLost, openPool, type Place, type Pool, rowsOf, run } from './connection.ts';
+import { liveCatalog } from './live-catalog.ts';
+import { longAnswer } from './long-answer.ts';
+import { watchReplicas } from './replicas.ts';
+import { migrate } from './schema.ts';
+import { makePlan, placeOf, readPage } from './searcher.ts';
+import { tokenFrequencies } from './token-frequencies.ts';
+import { openWriter } from './writer.ts';
+
+/** Longest answer, in records, that is read by one statement. */
+const SHORT = 200;
+/** A search that may have to look at more rows than this before its first page is read through a cursor. */
+const MUCH_WORK = 4_000;
+/** Milliseconds between two notes of the uses of keys. */
+const NOTE_KEYS_AFTER = 30_000;
+/** Milliseconds between two looks for work that another process left unfinished. */
+const RESUME_EVERY = 10_000;
+/** Whether there is such work. A load goes on only where its source is at hand. */
+const UNFINISHED = `exists (select from builds where kind <> 'import') or exists (select from renames) or exists (select from dropped)`;
+
+export interface PostgresStoreOptions extends Place {
+  /** Replicas that may answer searches. */
+  readonly readUrls: readonly string[];
+  /** Connections for searches, for short ones and as many for long ones. */
+  readonly connections: number;
+  /** Milliseconds after which a search is given up. */
+  readonly timeout: number;
+}
+
+/** Opens the store in a database; makes the schema where there is none. */
+export async function openPostgresStore(options: PostgresStoreOptions): Promise<Store> {
+  const { url, schema, readUrls, connections, timeout } = options;
+  const place = { url, schema };
+  const pool = openPool(place, { max: 4, timeout });
+  const short = openPool(place, { max: connections, timeout, forSearches: true });
+  const long = openPool(place, { max: connections, timeout, forSearches: true });
+  const endAll = () => Promise.all([pool, short, long].map((each) => each.end({ timeout: 5 })));
+  const opened = await guarded('read', async () => {
+    try {
+      await migrate(pool, schema);
+      const catalog = await liveCatalog(place, pool);
+      return { catalog, replicas: await watchReplicas(place, pool, { urls: readUrls, connections, timeout }) };
+    } catch (error) {
+      await endAll();
+      throw error;
+    }
+  });
+  const { catalog, replicas } = opened;
+  const frequencies = tokenFrequencies(pool);
+  const writer = openWriter(pool, catalog, replicas);
+  const layouts = new WeakMap<RegisteredApp, Layout>();
+  const used = new Map<number, number>();
+  let isClosed = false;
+  let resuming: Worker | null = null;
+  let resumer: NodeJS.Timeout | undefined;
+
+  const noteUses = async (): Promise<void> => {
+    if (used.size === 0) return;
+    const uses = [...used].map(([id, at]) => [id, now(new Date(at))] as const);
+    used.clear();
+    await run(
+      pool,
+      `update keys set last_used_at = greatest(last_used_at, v.at) from unnest($1::int[], $2::text[]) v (id, at) where keys.id = v.id`,
+      [arrayText(uses.map(([id]) => id)), arrayText(uses.map(([, at]) => at))],
+    );
+  };
+  // When a key was last used is not worth an error.
+  const noting = setInterval(() => void noteUses().catch(() => {}), NOTE_KEYS_AFTER);
+  noting.unref();
+
+  const layoutFor = (app: RegisteredApp): Layout => {
+    let layout = layouts.get(app);
+    if (layout === undefined) {
+      layout = layoutOf(app.app, app.id, app.generation);
+      layouts.set(app, layout);
+    }
+    return layout;
+  };
+
+  /** `version` is that of the catalog that the search was judged by. */
+  const searchOn = async (
+    { short: few, long: many }: { readonly short: Pool; readonly long: Pool },
+    layout: Layout,
+    search: Search,
+    maxRecords: number,
+    version: string,
+  ): Promise<Found> => {
+    const readLong = () => longAnswer(many, frequencies, { layout, search, maxRecords, version });
+    if ((search.limit ?? 0) > SHORT) return readLong();
+    const after = search.after === null ? 0 : await placeOf(few, layout, search.after);
+    if (after === null) return (await catalog.renewed({ version })) ? { kind: 'stale' } : { kind: 'unknown_after' };
+    const plan = await makePlan(few, frequencies, layout, search);
+    if (plan.work > MUCH_WORK) return readLong();
+    const page = await readPage(few, plan, after, search.limit ?? SHORT);
+    if (page.version !== version) return { kind: 'stale' };
+    if (page.answers === null) return { kind: 'none' };
+    if (search.limit === null) {
+      if (page.count > SHORT) return readLong();
+      if (maxRecords > 0 && page.count > maxRecords) return { kind: 'too_many' };
+    }
+    return { kind: 'page', records: closed(page.answers), next: search.limit === null ? null : page.key };
+  };
+
+  /** A search changes nothing: what was lost with its connection is asked for once more. */
+  const searchSafely = async (pools: { short: Pool; long: Pool }, ...rest: SearchArguments): Promise<Found> => {
+    try {
+      return await searchOn(pools, ...rest);
+    } catch (error) {
+      if (isGone(error)) return { kind: 'stale' };
+      if (!isLost(error)) throw error;
+      return searchOn(pools, ...rest);
+    }
+  };
+  type SearchArguments = [Layout, Search, number, string];
+
+  /** Takes up unfinished work in a thread, where there is any. */
+  const resumeNow = async (): Promise<void> => {
+    const [row] = await rowsOf<[boolean]>(pool, `select ${UNFINISHED}`);
+    if (row?.[0] !== true || isClosed) return;
+    await new Promise<void>((resolve, reject) => {
+      resuming = startThread(import.meta.url, 'resume-thread', place);
+      resuming.once('error', reject).once('exit', () => resolve());
+    }).finally(() => {
+      resuming = null;
+    });
+  };
+
+  const store: Store = {
+    catalog() {
+      if (isClosed) throw new Unavailable('the database is closed');
+      return catalog.current();
+    },
+    renewed: (seen) => catalog.renewed(seen as { version: string } & typeof seen),
+    search: (app, search, maxRecords, userId) =>
+      guarded('read', async () => {
+        if (isClosed) throw new Unavailable('the database is closed');
+        const current = catalog.current();
+        if (current.apps.get(app.app.code) !== app) return { kind: 'stale' };
+        const layout = layoutFor(app);
+        const rest: SearchArguments = [layout, search, maxRecords, current.version];
+        const replica = replicas.forUser(userId);
+        if (replica !== null) {
+          const found = await searchOn(replica, ...rest).catch((error) => {
+            if (isLost(error) || isGone(error)) return { kind: 'stale' } as const;
+            throw error;
+          });
+          // A replica whose catalog is another is behind.
+          if (found.kind !== 'stale') return found;
+        }
+        const found = await searchSafely({ short, long }, ...rest);
+        if (found.kind === 'stale') await catalog.renewed(current);
+        return found;
+      }),
+    update: (app, change, userId) => writer.update({ appCode: app.app.code, version: app.version, change, userId }),
+    keyUsed(key) {
+      used.set(key.id, Date.now());
+    },
+    async resume() {
+      await resumeNow();
+      resumer = setInterval(() => {
+        // What fails here is tried again the next time.
+        if (resuming === null) void resumeNow().catch(() => {});
+      }, RESUME_EVERY);
+      resumer.unref();
+    },
+    async close() {
+      isClosed = true;
+      clearInterval(noting);
+      clearInterval(resumer);
+      await resuming?.terminate();
+      await writer.close();
+      await noteUses().catch(() => {});
+      await catalog.close();
+      await replicas.close();
+      await endAll();
+    },
+  };
+  return store;
+}

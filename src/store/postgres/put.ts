@@ -1,0 +1,145 @@
+// Puts records of a load in, or over those with their primary keys; keeps the versions that it replaces (D29).
+import type { Values } from '../../envelope/record.ts';
+import { now } from '../clock.ts';
+import { deriver, type StoredRecord, versionText } from '../derive.ts';
+import type { Loaded, LoadRecord } from '../register.ts';
+import { type DerivedRecord, sourceDeriver, valuesAfter } from '../source-records.ts';
+import type { RegisteredApp } from '../store.ts';
+import { currentNames } from './build.ts';
+import type { Connection } from './connection.ts';
+import { lockCounters, saveCounters, takeNumbers } from './counters.ts';
+import type { RecordTable, WrittenRows } from './record-table.ts';
+
+/** Puts records of a load into one generation of an app, in a transaction. */
+export async function putRecords(
+  tx: Connection,
+  { id: appId }: RegisteredApp,
+  table: RecordTable,
+  userId: string,
+  records: readonly LoadRecord[],
+): Promise<Loaded> {
+  const counters = await lockCounters(tx, appId);
+  const context = await currentNames(tx, ' for share');
+  const derive = sourceDeriver(table.layout, userId, counters, context);
+  const at = now();
+  let inserted = 0;
+  // A record that comes twice is put in first and updated then.
+  for (const some of withoutRepeats(records.map((record) => derive(record, at)))) {
+    const { layout } = table;
+    const keyPosition = layout.form.columns.findIndex(({ field }) => field === layout.app.primaryKey);
+    const found = await table.findForUpdate(
+      tx,
+      some.map(({ primaryKey }) => primaryKey),
+    );
+    const stored = new Map(found.map((record) => [record.values[keyPosition] as string, record]));
+    const fresh = some.filter(({ primaryKey }) => !stored.has(primaryKey));
+    await insertFresh(tx, appId, table, fresh);
+    const known = some.flatMap((derived) => {
+      const record = stored.get(derived.primaryKey);
+      return record === undefined ? [] : [{ derived, record }];
+    });
+    await updateKnown(tx, appId, table, known, (values) => deriver(layout, null)(values, context));
+    inserted += fresh.length;
+  }
+  await saveCounters(tx, appId, counters.changed());
+  return { inserted, updated: records.length - inserted };
+}
+
+function withoutRepeats(records: readonly DerivedRecord[]): readonly (readonly DerivedRecord[])[] {
+  const parts: DerivedRecord[][] = [];
+  let keys = new Set<string>();
+  for (const record of records) {
+    if (parts.length === 0 || keys.has(record.primaryKey)) {
+      parts.push([]);
+      keys = new Set();
+    }
+    keys.add(record.primaryKey);
+    parts.at(-1)?.push(record);
+  }
+  return parts;
+}
+
+async function insertFresh(
+  tx: Connection,
+  appId: number,
+  table: RecordTable,
+  records: readonly DerivedRecord[],
+): Promise<void> {
+  if (records.length === 0) return;
+  const first = await takeNumbers(tx, appId, 'place', records.length);
+  await table.insert(
+    tx,
+    records.map(({ record }, index) => ({ seq: first + index, revision: 1, derived: record })),
+  );
+  await putRows(
+    tx,
+    appId,
+    table,
+    records.map(({ rows }, index) => ({ seq: first + index, rows })),
+  );
+}
+
+interface Known {
+  readonly derived: DerivedRecord;
+  readonly record: StoredRecord;
+}
+
+async function updateKnown(
+  tx: Connection,
+  appId: number,
+  table: RecordTable,
+  known: readonly Known[],
+  derive: (values: Values) => ReturnType<ReturnType<typeof deriver>>,
+): Promise<void> {
+  if (known.length === 0) return;
+  const { layout } = table;
+  const before = await Promise.all(
+    layout.tables.map((_, index) => {
+      const places = known.flatMap(({ derived, record }) => (derived.rows[index] === null ? [] : [record.seq]));
+      return places.length === 0 ? new Map<number, readonly Values[]>() : table.rows(tx, index, places);
+    }),
+  );
+  const versions = known.map(({ derived, record }) => {
+    const { userId, at } = valuesAfter(record, derived);
+    const tables = layout.tables.flatMap(({ table: { code } }, index) =>
+      derived.rows[index] === null ? [] : [[code, before[index]?.get(record.seq) ?? []] as const],
+    );
+    const version = versionText(layout, record, new Map(tables));
+    return { seq: record.seq, revision: record.revision, userId, at, version };
+  });
+  await table.keepVersions(tx, versions);
+  const written = known.map(({ derived, record: { seq, revision, values } }) => ({
+    seq,
+    revision: revision + 1,
+    derived: derive(valuesAfter({ seq, revision, values }, derived).values),
+  }));
+  await table.update(tx, written, new Set(written.map(({ seq }) => seq)));
+  for (let index = 0; index < layout.tables.length; index++) {
+    const places = known.flatMap(({ derived, record }) => (derived.rows[index] === null ? [] : [record.seq]));
+    if (places.length > 0) await table.removeRows(tx, index, places);
+  }
+  await putRows(
+    tx,
+    appId,
+    table,
+    known.map(({ derived, record }) => ({ seq: record.seq, rows: derived.rows })),
+  );
+}
+
+async function putRows(
+  tx: Connection,
+  appId: number,
+  table: RecordTable,
+  records: readonly { readonly seq: number; readonly rows: DerivedRecord['rows'] }[],
+): Promise<void> {
+  for (let index = 0; index < table.layout.tables.length; index++) {
+    const count = records.reduce((sum, { rows }) => sum + (rows[index]?.length ?? 0), 0);
+    if (count === 0) continue;
+    let id = await takeNumbers(tx, appId, 'row', count);
+    const written: WrittenRows[] = records.flatMap(({ seq, rows }) => {
+      const derived = rows[index] ?? [];
+      return derived.length === 0 ? [] : [{ seq, rows: derived.map((row) => ({ id: id++, derived: row })) }];
+    });
+    await table.insertRows(tx, index, written);
+  }
+}

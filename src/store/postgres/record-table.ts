@@ -1,0 +1,200 @@
+// Reads and writes the records of one generation of an app, many in each statement.
+import type { Values } from '../../envelope/record.ts';
+import { keyColumn, type Layout, type TableLayout } from '../../sql/layout.ts';
+import { tokenNumbers } from '../../sql/pairs.ts';
+import { quote } from '../../sql/sql.ts';
+import type { Derived, StoredRecord } from '../derive.ts';
+import { arrayText, type Connection, rowsOf, run } from './connection.ts';
+import { copyInto } from './copy.ts';
+import { columnNames } from './tables.ts';
+
+/** A record as it is written. */
+export interface WrittenRecord {
+  readonly seq: number;
+  readonly revision: number;
+  readonly derived: Derived;
+}
+
+/** Rows of one record, each with the number by which the pair index knows it. */
+export interface WrittenRows {
+  readonly seq: number;
+  readonly rows: readonly { readonly id: number; readonly derived: Derived }[];
+}
+
+/** A version of a record for the history (D29). */
+export interface KeptVersion {
+  readonly seq: number;
+  readonly revision: number;
+  readonly userId: string;
+  readonly at: string;
+  readonly version: string;
+}
+
+export interface RecordTable {
+  readonly layout: Layout;
+  /** By primary key; locked until the end of the transaction, in one order for all, so that no two wait for each other. */
+  findForUpdate(tx: Connection, primaryKeys: readonly string[]): Promise<readonly StoredRecord[]>;
+  /** Records after a place, in order. */
+  after(tx: Connection, seq: number, limit: number, lock?: boolean): Promise<readonly StoredRecord[]>;
+  /** Those of the places that there are, in order. */
+  at(tx: Connection, places: readonly number[]): Promise<readonly StoredRecord[]>;
+  insert(tx: Connection, records: readonly WrittenRecord[]): Promise<void>;
+  /** Writes records anew; the pair index only of those of `paired`. */
+  update(tx: Connection, records: readonly WrittenRecord[], paired: ReadonlySet<number>): Promise<void>;
+  remove(tx: Connection, places: readonly number[]): Promise<void>;
+  /** Rows of records, by place, each record's in their order. */
+  rows(tx: Connection, table: number, places: readonly number[]): Promise<ReadonlyMap<number, readonly Values[]>>;
+  insertRows(tx: Connection, table: number, rows: readonly WrittenRows[]): Promise<void>;
+  removeRows(tx: Connection, table: number, places: readonly number[]): Promise<void>;
+  keepVersions(tx: Connection, versions: readonly KeptVersion[]): Promise<void>;
+}
+
+/** The records of a generation. */
+export function recordTable(layout: Layout): RecordTable {
+  const { form } = layout;
+  const name = quote(form.name);
+  const values = form.columns.map((column) => `t.${quote(column.name)}`).join(', ');
+  const select = `select t.pms_seq, t.pms_revision, ${values} from ${name} t`;
+  const stored = async (tx: Connection, text: string, parameters: readonly (string | number)[]) =>
+    (await rowsOf(tx, text, parameters)).map(storedRecord);
+  const columns = columnNames(form);
+  const set = ['pms_revision', 'pms_answer', ...columns].map((column) => `${quote(column)} = v.${quote(column)}`);
+  const lists = columns.map((_, index) => `$${index + 4}::text[]`).join(', ');
+  const updateText = `update ${name} t set ${set.join(', ')} from unnest($1::bigint[], $2::int[], $3::text[], ${lists})
+    as v (seq, pms_revision, pms_answer, ${columns.map(quote).join(', ')}) where t.pms_seq = v.seq`;
+
+  return {
+    layout,
+    findForUpdate: (tx, primaryKeys) =>
+      stored(tx, `${select} where t.${quote(keyColumn(layout))} = any($1::text[]) order by t.pms_seq for update`, [
+        arrayText(primaryKeys),
+      ]),
+    after: (tx, seq, limit, lock = false) =>
+      stored(
+        tx,
+        `${select} where t.pms_seq > $1::bigint order by t.pms_seq limit $2::int${lock ? ' for update' : ''}`,
+        [seq, limit],
+      ),
+    at: (tx, places) =>
+      stored(tx, `${select} where t.pms_seq = any($1::bigint[]) order by t.pms_seq`, [arrayText(places)]),
+    async insert(tx, records) {
+      await copyInto(
+        tx,
+        form.name,
+        ['pms_seq', 'pms_revision', 'pms_answer', ...columns],
+        records.map(({ seq, revision, derived }) => [seq, revision, derived.answer, ...derived.columns]),
+      );
+      await copyTokens(
+        tx,
+        form,
+        records.map(({ seq, derived }) => [seq, derived.tokens]),
+      );
+    },
+    async update(tx, records, paired) {
+      if (records.length === 0) return;
+      const changed = records.filter(({ seq }) => paired.has(seq));
+      const writing = [
+        run(tx, updateText, [
+          arrayText(records.map(({ seq }) => seq)),
+          arrayText(records.map(({ revision }) => revision)),
+          arrayText(records.map(({ derived }) => derived.answer)),
+          ...columns.map((_, index) => arrayText(records.map(({ derived }) => derived.columns[index] ?? null))),
+        ]),
+      ];
+      if (changed.length > 0 && form.pairs !== null) {
+        writing.push(
+          run(
+            tx,
+            `update ${quote(form.pairs)} p set tokens = v.tokens::int[] from unnest($1::bigint[], $2::text[]) as v (id, tokens) where p.pms_id = v.id`,
+            [
+              arrayText(changed.map(({ seq }) => seq)),
+              arrayText(changed.map(({ derived }) => arrayText(tokenNumbers(derived.tokens)))),
+            ],
+          ),
+        );
+      }
+      await Promise.all(writing);
+    },
+    async remove(tx, places) {
+      for (let table = 0; table < layout.tables.length; table++) await this.removeRows(tx, table, places);
+      const list = [arrayText(places)];
+      if (form.pairs !== null) {
+        await run(tx, `delete from ${quote(form.pairs)} where pms_id = any($1::bigint[])`, list);
+      }
+      await run(tx, `delete from ${name} where pms_seq = any($1::bigint[])`, list);
+    },
+    async rows(tx, index, places) {
+      const table = layout.tables[index] as TableLayout;
+      const names = table.columns.map((column) => `, ${quote(column.name)}`).join('');
+      const text = `select pms_record${names} from ${quote(table.name)} where pms_record = any($1::bigint[]) order by pms_record, pms_row`;
+      const found = new Map<number, Values[]>();
+      for (const [record, ...row] of await rowsOf(tx, text, [arrayText(places)])) {
+        const seq = Number(record);
+        const rows = found.get(seq);
+        if (rows === undefined) found.set(seq, [valuesOf(row)]);
+        else rows.push(valuesOf(row));
+      }
+      return found;
+    },
+    async insertRows(tx, index, written) {
+      const table = layout.tables[index] as TableLayout;
+      await copyInto(
+        tx,
+        table.name,
+        ['pms_id', 'pms_record', 'pms_row', 'pms_answer', ...columnNames(table)],
+        written.flatMap(({ seq, rows }) =>
+          rows.map(({ id, derived }, row) => [id, seq, row + 1, derived.answer, ...derived.columns]),
+        ),
+      );
+      await copyTokens(
+        tx,
+        table,
+        written.flatMap(({ rows }) => rows.map(({ id, derived }) => [id, derived.tokens] as const)),
+      );
+    },
+    async removeRows(tx, index, places) {
+      const table = layout.tables[index] as TableLayout;
+      const list = [arrayText(places)];
+      if (table.pairs !== null) {
+        const ids = `select pms_id from ${quote(table.name)} where pms_record = any($1::bigint[])`;
+        await run(tx, `delete from ${quote(table.pairs)} where pms_id in (${ids})`, list);
+      }
+      await run(tx, `delete from ${quote(table.name)} where pms_record = any($1::bigint[])`, list);
+    },
+    async keepVersions(tx, versions) {
+      if (versions.length === 0) return;
+      await run(
+        tx,
+        `insert into ${quote(layout.history)} (record, revision, user_id, at, version)
+         select * from unnest($1::bigint[], $2::int[], $3::text[], $4::text[], $5::text[])`,
+        [
+          arrayText(versions.map(({ seq }) => seq)),
+          arrayText(versions.map(({ revision }) => revision)),
+          arrayText(versions.map(({ userId }) => userId)),
+          arrayText(versions.map(({ at }) => at)),
+          arrayText(versions.map(({ version }) => version)),
+        ],
+      );
+    },
+  };
+}
+
+/** Every record has a row in the pair index, an empty list where it has no tokens. */
+async function copyTokens(
+  tx: Connection,
+  table: TableLayout,
+  tokens: readonly (readonly [id: number, tokens: string])[],
+): Promise<void> {
+  if (table.pairs === null) return;
+  const rows = tokens.map(([id, text]) => [id, arrayText(tokenNumbers(text))]);
+  await copyInto(tx, table.pairs, ['pms_id', 'tokens'], rows);
+}
+
+function storedRecord(row: readonly unknown[]): StoredRecord {
+  const [seq, revision, ...values] = row;
+  return { seq: Number(seq), revision: revision as number, values: valuesOf(values) };
+}
+
+function valuesOf(row: readonly unknown[]): Values {
+  return row.map((value) => (value as string | null) ?? '');
+}

@@ -1,0 +1,82 @@
+// The tables beside the records: apps, users, rights, keys, settings; made and migrated here.
+import { quote } from '../../sql/sql.ts';
+import { type Pool, rowsOf, run } from './connection.ts';
+
+/** Each entry takes the schema from the version of its index to the next; a setting holds where it is. */
+const MIGRATIONS: readonly string[] = [
+  `
+  create table users (
+    id text collate "C" primary key, name text not null, lang text not null, created_at text not null
+  );
+  create table apps (
+    id integer primary key, code text collate "C" not null unique,
+    definition text not null, source text not null,
+    version integer not null, generation integer not null, created_at text not null
+  );
+  create table rights (
+    app_id integer not null references apps (id), user_id text collate "C" not null references users (id),
+    may_update boolean not null, may_edit boolean not null, may_admin boolean not null,
+    primary key (app_id, user_id)
+  );
+  create table keys (
+    id integer primary key, app_id integer not null references apps (id),
+    user_id text collate "C" not null references users (id),
+    digest bytea not null unique, issued_at text not null, expires_at bigint, revoked_at text, last_used_at text
+  );
+  create table counters (
+    app_id integer not null references apps (id), name text collate "C" not null, next bigint not null,
+    primary key (app_id, name)
+  );
+  create table builds (
+    app_id integer primary key references apps (id), generation integer not null,
+    definition text not null, source text not null, kind text not null, position bigint not null
+  );
+  create table dropped (name text collate "C" primary key, at timestamptz not null);
+  create table imports (
+    app_id integer not null references apps (id), fingerprint text collate "C" not null, position bigint not null,
+    primary key (app_id, fingerprint)
+  );
+  create table renames (
+    user_id text collate "C" not null references users (id), app_id integer not null references apps (id),
+    position bigint not null, primary key (user_id, app_id)
+  );
+  `,
+];
+
+/** Held by whoever makes or changes the schema: any number, the same for everyone. */
+const MIGRATION_LOCK = 7_215_001;
+
+/** Whether the database holds a register. */
+export async function hasSchema(pool: Pool, schema: string): Promise<boolean> {
+  const rows = await rowsOf(pool, `select 1 from pg_namespace where nspname = $1`, [schema]);
+  return rows.length > 0;
+}
+
+/** Brings the schema to the newest version, making it where there is none; one process at a time. */
+export async function migrate(pool: Pool, schema: string): Promise<void> {
+  await pool.begin(async (tx) => {
+    await run(tx, `select pg_advisory_xact_lock(${MIGRATION_LOCK}, $1::int)`, [lockOf(schema)]);
+    if (!(await hasSchema(tx as unknown as Pool, schema))) await run(tx, `create schema ${quote(schema)}`);
+    await run(tx, `create table if not exists settings (name text collate "C" primary key, value text not null)`);
+    await run(
+      tx,
+      `insert into settings (name, value) values ('catalog_version', '1'), ('web_api', 'on'), ('schema_version', '0')
+       on conflict do nothing`,
+    );
+    const [row] = await rowsOf<[string]>(tx, `select value from settings where name = 'schema_version'`);
+    const version = Number(row?.[0]);
+    if (version > MIGRATIONS.length) {
+      throw new Error('this database was written by a newer version of Daicho; start that version, or a newer one');
+    }
+    if (version === MIGRATIONS.length) return;
+    for (const migration of MIGRATIONS.slice(version)) await run(tx, migration);
+    await run(tx, `update settings set value = $1 where name = 'schema_version'`, [String(MIGRATIONS.length)]);
+  });
+}
+
+/** A number for a name, for locks that are known by numbers. */
+export function lockOf(name: string): number {
+  let hash = 0x811c9dc5;
+  for (let i = 0; i < name.length; i++) hash = Math.imul(hash ^ name.charCodeAt(i), 0x01000193);
+  return hash | 0;
+}

@@ -1,0 +1,201 @@
+// Runs searches: chooses where to start, then reads a page of answers, or all of them through a cursor.
+import type { Search } from '../../search/condition.ts';
+import { POSTGRES } from '../../sql/dialect.ts';
+import { keyColumn, type Layout } from '../../sql/layout.ts';
+import {
+  compileGroups,
+  countQuery,
+  type Group,
+  isPaired,
+  probe,
+  recordsQuery,
+  type Start,
+  startFrom,
+  startFromPairs,
+  versionedPageQuery,
+} from '../../sql/search.ts';
+import { quote, type Sql, sql } from '../../sql/sql.ts';
+import { type Connection, rowsOf } from './connection.ts';
+import type { TokenFrequencies } from './token-frequencies.ts';
+
+/** How a search will be run. */
+export interface Plan {
+  readonly layout: Layout;
+  readonly search: Search;
+  readonly start: Start;
+  /** Tests that the start leaves open. */
+  readonly tests: readonly Sql[];
+  /** Rows that may have to be looked at before the first page is full; a bound, not a count. */
+  readonly work: number;
+  /** Where a condition is so common that records in their order soon fill a page: how many of them to look at; else 0. */
+  readonly walk: number;
+}
+
+/** A page, and the version of the catalog that the database had with it. */
+export interface FoundPage {
+  readonly version: string;
+  /** The answers, joined by `},`, each without its closing brace; null where there is none. */
+  readonly answers: Buffer | null;
+  /** One more than the page's limit where more follow. */
+  readonly count: number;
+  /** Place of the last record. */
+  readonly last: number;
+  /** Its primary key, where more follow. */
+  readonly key: string | null;
+}
+
+/** Counting stops here at first: a condition that finds fewer is a good start, whatever the others are. */
+const FEW = 256;
+/** Sets that are larger are not worth sorting when another start gives records in their order. */
+const MANY = 20_000;
+/** A keyword with more hits than this is looked for in the records themselves, where few are wanted. */
+const COMMON = 2_000;
+/** Most records that are walked for it. */
+const LONGEST_WALK = 20_000;
+
+/** Statements kept prepared on each connection; a client that makes up many must not fill the memory. */
+const MAX_PREPARED = 400;
+const prepared = new Set<string>();
+
+/** Runs a compiled query; gives its rows as bytes, which texts are in. */
+export async function rawRows(on: Connection, { text, values }: Sql): Promise<readonly (Buffer | null)[][]> {
+  if (prepared.size < MAX_PREPARED) prepared.add(text);
+  const options = { prepare: prepared.has(text) };
+  return (await on
+    .unsafe(POSTGRES.print(text), values as never[], options)
+    .raw()) as unknown as readonly (Buffer | null)[][];
+}
+
+/** A page of at most `limit` records after a place. */
+export async function readPage(on: Connection, plan: Plan, after: number, limit: number): Promise<FoundPage> {
+  const { layout, search, start, tests, walk } = plan;
+  if (walk > 0) {
+    const near = [sql`t.pms_seq <= ${after + walk}`, ...tests];
+    const walked = await onePage(on, versionedPageQuery(layout, search, { kind: 'all' }, near, { after, limit }));
+    if (walked.count > limit) return walked;
+  }
+  return onePage(on, versionedPageQuery(layout, search, start, tests, { after, limit }));
+}
+
+async function onePage(on: Connection, query: Sql): Promise<FoundPage> {
+  const [row] = await rawRows(on, query);
+  const [version, answers, count, last, key] = row as (Buffer | null)[];
+  return {
+    version: String(version),
+    answers: answers ?? null,
+    count: Number(count),
+    last: Number(last),
+    key: key == null ? null : String(key),
+  };
+}
+
+/** All records of a plan after a place, in order, for a cursor: answer and place; `limit` null for no bound. */
+export function cursorQuery({ layout, search, start, tests }: Plan, after: number, limit: number | null): Sql {
+  return recordsQuery(POSTGRES, layout, search, start, tests, { after, limit });
+}
+
+/** How many records there are after a place, counted up to a limit. */
+export async function countRecords(on: Connection, plan: Plan, after: number, limit: number): Promise<number> {
+  const [row] = await rawRows(on, countQuery(POSTGRES, plan.layout, plan.start, plan.tests, { after, limit }));
+  return Number(row?.[0]);
+}
+
+/** Place of the record with the primary key; null where there is none. */
+export async function placeOf(on: Connection, layout: Layout, primaryKey: string): Promise<number | null> {
+  const text = `select pms_seq from ${quote(layout.form.name)} where ${quote(keyColumn(layout))} = $1`;
+  const [row] = await rowsOf<[string]>(on, text, [primaryKey]);
+  return row === undefined ? null : Number(row[0]);
+}
+
+export async function primaryKeyAt(on: Connection, layout: Layout, place: number): Promise<string> {
+  const text = `select ${quote(keyColumn(layout))} from ${quote(layout.form.name)} where pms_seq = $1::bigint`;
+  const [row] = await rowsOf<[string]>(on, text, [place]);
+  return row?.[0] as string;
+}
+
+/** Chooses where to start. Asks the database only where several starts are possible. */
+export async function makePlan(
+  on: Connection,
+  frequencies: TokenFrequencies,
+  layout: Layout,
+  search: Search,
+): Promise<Plan> {
+  const groups = compileGroups(POSTGRES, layout, search.conditions);
+  const [only] = groups;
+  const plan = { layout, search, walk: 0 };
+  if (only === undefined) return { ...plan, start: { kind: 'all' }, tests: [], work: 0 };
+  const single = groups.length === 1 && only.conditions.length === 1;
+  let best = fewest(await countGroups(on, frequencies, groups, single ? MANY : FEW));
+  if (best.rows >= FEW && !single) {
+    // Every condition is common: the pair index walks the lists of several together.
+    const walked = walkable(groups);
+    if (walked.length > 1) {
+      const tests = groups.map(({ test }) => test);
+      return { ...plan, start: startFromPairs(walked), tests, work: COMMON };
+    }
+    best = fewest(await countGroups(on, frequencies, groups, MANY));
+  }
+  const { group, condition, rows, of } = best;
+  const start = startFrom(POSTGRES, group, condition);
+  const open = groups.filter((other) => other !== group || start.kind === 'pairs');
+  const wanted = (search.limit ?? 0) + 1;
+  const walk = start.kind === 'pairs' && single && rows > COMMON ? Math.ceil((3 * wanted * of) / rows) : 0;
+  const walks = search.limit !== null && walk > 0 && walk <= LONGEST_WALK;
+  return {
+    ...plan,
+    start,
+    tests: open.map(({ test }) => test),
+    work: (single && start.kind === 'equal') || walks ? 0 : rows,
+    walk: walks ? walk : 0,
+  };
+}
+
+/** The groups whose lists are walked together: all that can, but choices, of which there are few and each is common. */
+function walkable(groups: readonly Group[]): readonly Group[] {
+  const paired = groups.filter(isPaired);
+  const selective = paired.filter(({ chosen }) => !chosen);
+  return selective.length > 1 ? selective : paired;
+}
+
+interface Counted {
+  readonly group: Group;
+  /** The condition of the group that the fewest index rows answer. */
+  readonly condition: Group['conditions'][number];
+  /** How many those are, counted up to a bound, or as the statistics have it. */
+  readonly rows: number;
+  /** Of how many, where the statistics have it. */
+  readonly of: number;
+}
+
+/** All conditions counted: those of the pair index from the statistics, the others by one query. */
+async function countGroups(
+  on: Connection,
+  frequencies: TokenFrequencies,
+  groups: readonly Group[],
+  bound: number,
+): Promise<readonly Counted[]> {
+  const alone = groups.length === 1 && groups[0]?.conditions.length === 1 && !groups[0].onTable;
+  const all = groups.flatMap((group) => group.conditions.map((condition) => ({ group, condition })));
+  const counted: Counted[] = [];
+  const asked: { group: Group; condition: Counted['condition']; query: Sql }[] = [];
+  for (const { group, condition } of all) {
+    const { lookup } = condition;
+    if (lookup.kind === 'pairs') {
+      const { hits, of } = await frequencies.hits(group.layout.pairs as string, lookup.query);
+      counted.push({ group, condition, rows: hits, of });
+    } else if (alone && lookup.kind === 'equal') counted.push({ group, condition, rows: 0, of: 0 });
+    else asked.push({ group, condition, query: probe(POSTGRES, group, condition, bound) });
+  }
+  if (asked.length > 0) {
+    const text = `select ${asked.map(({ query }) => `(${query.text})`).join(', ')}`;
+    const [row] = await rawRows(on, { text, values: asked.flatMap(({ query }) => query.values) });
+    asked.forEach(({ group, condition }, index) => {
+      counted.push({ group, condition, rows: Number(row?.[index]), of: 0 });
+    });
+  }
+  return counted;
+}
+
+function fewest(counted: readonly Counted[]): Counted {
+  return counted.reduce((best, candidate) => (candidate.rows < best.rows ? candidate : best));
+}

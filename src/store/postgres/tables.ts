@@ -1,0 +1,76 @@
+// Makes and drops the tables of a generation of an app's records.
+import { WHOLE_IN_INDEX } from '../../sql/dialect.ts';
+import { isLong, keyColumn, type Layout, type TableLayout } from '../../sql/layout.ts';
+import { quote } from '../../sql/sql.ts';
+
+/** Texts are compared by code points. */
+const TEXT = 'text collate "C"';
+
+/** How many values of the pair index's column are looked at for the tokens that most records have (token-frequencies.ts). */
+const STATISTICS = 300;
+
+/** The statements that make the tables and what must hold while records come in. */
+export function tableStatements(layout: Layout): readonly string[] {
+  const { form } = layout;
+  const key = keyColumn(layout);
+  return [
+    `create table ${quote(form.name)} (pms_seq bigint primary key, pms_revision integer not null, pms_answer text not null, ${columnsOf(form)})`,
+    `create unique index ${quote(`${form.name}_key`)} on ${quote(form.name)} (${quote(key)})`,
+    ...pairsStatements(form),
+    ...layout.tables.flatMap((rows) => [
+      `create table ${quote(rows.name)} (pms_id bigint primary key, pms_record bigint not null, pms_row integer not null, pms_answer text not null, ${columnsOf(rows)})`,
+      `create unique index ${quote(`${rows.name}_rows`)} on ${quote(rows.name)} (pms_record, pms_row)`,
+      ...pairsStatements(rows),
+    ]),
+    `create table if not exists ${quote(layout.history)} (record bigint not null, revision integer not null, user_id text not null, at text not null, version text not null, primary key (record, revision))`,
+  ];
+}
+
+/** The columns of values, then those of searched forms. */
+export function columnNames({ columns }: TableLayout): readonly string[] {
+  return [
+    ...columns.map(({ name }) => name),
+    ...columns.flatMap(({ formName }) => (formName === null ? [] : [formName])),
+  ];
+}
+
+function columnsOf(table: TableLayout): string {
+  return columnNames(table)
+    .map((name) => `${quote(name)} ${TEXT}`)
+    .join(', ');
+}
+
+/** One list of numbers (sql/pairs.ts) for each record or row, beside the wide table so that many are read from few pages. */
+function pairsStatements({ pairs }: TableLayout): readonly string[] {
+  if (pairs === null) return [];
+  return [
+    `create table ${quote(pairs)} (pms_id bigint primary key, tokens int[] not null)`,
+    `alter table ${quote(pairs)} alter column tokens set statistics ${STATISTICS}`,
+  ];
+}
+
+/** The statements that make the indexes of the search settings. */
+export function indexStatements(layout: Layout): readonly string[] {
+  return [layout.form, ...layout.tables].flatMap((table) => {
+    const trees = table.columns.flatMap((column) => {
+      if (column.index === null) return [];
+      const name = quote(column.formName ?? column.name);
+      const order = table === layout.form ? 'pms_seq' : 'pms_record';
+      const key = isLong(column) ? `left(${name}, ${WHOLE_IN_INDEX})` : name;
+      return [`create index if not exists ${quote(column.index)} on ${quote(table.name)} (${key}, ${order})`];
+    });
+    if (table.pairs === null) return trees;
+    const name = quote(pairsIndex(table.pairs));
+    return [...trees, `create index if not exists ${name} on ${quote(table.pairs)} using gin (tokens)`];
+  });
+}
+
+/** Name of the index on the lists of a pair index. */
+export function pairsIndex(pairs: string): string {
+  return `${pairs}_gin`;
+}
+
+/** Every table of a generation; the history is not one of them. */
+export function tableNames({ form, tables }: Layout): readonly string[] {
+  return [form, ...tables].flatMap(({ name, pairs }) => (pairs === null ? [name] : [pairs, name]));
+}

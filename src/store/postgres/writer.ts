@@ -1,0 +1,241 @@
+// Applies updates: those that wait together in one transaction, each whole, answered after the commit (D29, D31).
+import { recordRenderer } from '../../envelope/record.ts';
+import { layoutOf } from '../../sql/layout.ts';
+import { changer, type JobResult, type UpdateJob } from '../changed.ts';
+import { now } from '../clock.ts';
+import { type Derive, deriver, type StoredRecord, versionText } from '../derive.ts';
+import { type RegisteredApp, Unavailable, type Updated } from '../store.ts';
+import type { VersionedCatalog } from './catalog.ts';
+import { type Connection, isLost, isUnavailable, type Pool, rowsOf, run } from './connection.ts';
+import type { LiveCatalog } from './live-catalog.ts';
+import { type KeptVersion, type RecordTable, recordTable, type WrittenRecord } from './record-table.ts';
+import type { Replicas } from './replicas.ts';
+
+/** Most updates in one commit. */
+const BATCH = 128;
+/** Batches under way at once: one commits while the next is made. */
+const LANES = 2;
+
+interface Waiting {
+  readonly job: UpdateJob;
+  /** The catalog that the update was judged by. */
+  readonly judgedBy: VersionedCatalog;
+  readonly resolve: (updated: Updated) => void;
+  readonly reject: (error: unknown) => void;
+}
+
+interface WritableApp {
+  readonly table: RecordTable;
+  readonly derive: Derive;
+  readonly renderFull: ReturnType<typeof recordRenderer>['full'];
+  readonly change: ReturnType<typeof changer>;
+}
+
+export interface Writer {
+  update(job: UpdateJob): Promise<Updated>;
+  /** Resolves when everything that waits is written. */
+  close(): Promise<void>;
+}
+
+/** Updates gather here while others are written; then all of them go at once. `notes` are told of every transaction. */
+export function openWriter(pool: Pool, catalog: LiveCatalog, notes: Pick<Replicas, 'wrote' | 'committed'>): Writer {
+  let waiting: Waiting[] = [];
+  let busy = 0;
+  let closed: (() => void) | null = null;
+  const apps = new WeakMap<RegisteredApp, WritableApp>();
+  const writable = (registered: RegisteredApp): WritableApp => {
+    let app = apps.get(registered);
+    if (app === undefined) {
+      const layout = layoutOf(registered.app, registered.id, registered.generation);
+      app = {
+        table: recordTable(layout),
+        derive: deriver(layout, null),
+        renderFull: recordRenderer(registered.app).full,
+        change: changer(layout),
+      };
+      apps.set(registered, app);
+    }
+    return app;
+  };
+
+  /** Runs jobs in one transaction, unless the catalog is another by now. */
+  const runTogether = async (jobs: readonly UpdateJob[], current: VersionedCatalog): Promise<readonly JobResult[]> => {
+    const on = await pool.reserve();
+    try {
+      const begun = run(on, 'begin');
+      const [found] = await Promise.all([findAll(on, current, jobs, writable), begun]);
+      // Looked at after the records were locked: whoever switches their tables waits for that lock.
+      if (found.version !== current.version) {
+        await run(on, 'rollback');
+        await catalog.renewed(current);
+        return jobs.map(() => ({ kind: 'stale' }));
+      }
+      const work = changeAll(jobs, current, found.stored, writable, now());
+      const users = [...new Set(jobs.map(({ userId }) => userId))];
+      const writing = [...work.written].flatMap(([{ table }, { records, paired, versions }]) => [
+        table.keepVersions(on, versions),
+        table.update(on, [...records.values()], paired),
+      ]);
+      await Promise.all([...writing, notes.wrote(on, users)]);
+      await run(on, 'commit');
+      await notes.committed(users);
+      return work.results;
+    } catch (error) {
+      await run(on, 'rollback').catch(() => {});
+      throw error;
+    } finally {
+      on.release();
+    }
+  };
+
+  const runJobs = async (jobs: readonly UpdateJob[], current: VersionedCatalog): Promise<readonly JobResult[]> => {
+    for (let attempt = 0; ; attempt++) {
+      try {
+        return await runTogether(jobs, current);
+      } catch (error) {
+        // A connection lost before anything was written, or a deadlock, whose transaction is undone: once more.
+        const isUndone = (error as { code?: string }).code === '40P01' || error instanceof NotBegun;
+        if (attempt < 2 && isUndone) continue;
+        throw error instanceof NotBegun ? error.cause : error;
+      }
+    }
+  };
+
+  const runSome = async (some: readonly Waiting[]): Promise<void> => {
+    const current = catalog.current();
+    const judged = some.filter(({ judgedBy, resolve }) => {
+      if (judgedBy === current) return true;
+      resolve({ kind: 'stale' });
+      return false;
+    });
+    if (judged.length === 0) return;
+    try {
+      const results = await runJobs(
+        judged.map(({ job }) => job),
+        current,
+      );
+      judged.forEach(({ resolve, reject }, index) => {
+        const result = results[index] as JobResult;
+        if (result.kind === 'fault') reject(result.error);
+        else resolve(result);
+      });
+    } catch (error) {
+      if (isUnavailable(error)) {
+        const unavailable = new Unavailable('the database cannot be written now', { cause: error });
+        for (const { reject } of judged) reject(unavailable);
+      } else if (judged.length === 1) judged[0]?.reject(error);
+      // One of them fails, which should not happen: each for itself, so that the others do not fail with it.
+      else for (const each of judged) await runSome([each]);
+    }
+  };
+
+  const send = (): void => {
+    while (busy < LANES && waiting.length > 0) {
+      const some = waiting.slice(0, BATCH);
+      waiting = waiting.slice(BATCH);
+      busy++;
+      void runSome(some).finally(() => {
+        busy--;
+        send();
+      });
+    }
+    if (busy === 0 && waiting.length === 0) closed?.();
+  };
+
+  return {
+    update: (job) =>
+      new Promise((resolve, reject) => {
+        if (closed !== null) {
+          reject(new Unavailable('the database is closed'));
+          return;
+        }
+        waiting.push({ job, judgedBy: catalog.current(), resolve, reject });
+        // A turn of the event loop later, so that requests that arrived together share the commit.
+        if (waiting.length === 1) setImmediate(send);
+      }),
+    close: () =>
+      new Promise((resolve) => {
+        closed = resolve;
+        send();
+      }),
+  };
+}
+
+/** The connection was lost before anything was written. */
+class NotBegun extends Error {}
+
+interface FoundAll {
+  readonly version: string;
+  /** By app code and primary key. */
+  readonly stored: ReadonlyMap<string, ReadonlyMap<string, StoredRecord>>;
+}
+
+/** Finds and locks the records of the jobs, app by app; then the version of the catalog. */
+async function findAll(
+  on: Connection,
+  current: VersionedCatalog,
+  jobs: readonly UpdateJob[],
+  writable: (registered: RegisteredApp) => WritableApp,
+): Promise<FoundAll> {
+  const codes = [...new Set(jobs.map(({ appCode }) => appCode))].sort();
+  try {
+    const finding = codes.map(async (code) => {
+      const registered = current.apps.get(code);
+      if (registered === undefined) return [code, new Map()] as const;
+      const keys = new Set(jobs.flatMap((job) => (job.appCode === code ? [job.change.primaryKey] : [])));
+      const { table } = writable(registered);
+      const position = table.layout.form.columns.findIndex(({ field }) => field === registered.app.primaryKey);
+      const records = await table.findForUpdate(on, [...keys]);
+      return [code, new Map(records.map((record) => [record.values[position] as string, record]))] as const;
+    });
+    const version = rowsOf<[string]>(on, `select value from settings where name = 'catalog_version'`);
+    const [found, [row]] = await Promise.all([Promise.all(finding), version]);
+    return { version: row?.[0] as string, stored: new Map(found) };
+  } catch (error) {
+    throw isLost(error) ? new NotBegun('the connection was lost', { cause: error }) : error;
+  }
+}
+
+interface WrittenApp {
+  /** By place. */
+  readonly records: Map<number, WrittenRecord>;
+  readonly paired: Set<number>;
+  readonly versions: KeptVersion[];
+}
+
+/** What the jobs make of the records, one after the other. */
+function changeAll(
+  jobs: readonly UpdateJob[],
+  current: VersionedCatalog,
+  found: FoundAll['stored'],
+  writable: (registered: RegisteredApp) => WritableApp,
+  at: string,
+): { readonly results: readonly JobResult[]; readonly written: ReadonlyMap<WritableApp, WrittenApp> } {
+  const written = new Map<WritableApp, WrittenApp>();
+  const newest = new Map<StoredRecord, StoredRecord>();
+  const context = { userName: (id: string) => current.users.get(id)?.name ?? '' };
+  const results = jobs.map((job): JobResult => {
+    const registered = current.apps.get(job.appCode);
+    if (registered === undefined || registered.version !== job.version) return { kind: 'stale' };
+    const first = found.get(job.appCode)?.get(job.change.primaryKey);
+    if (first === undefined) return { kind: 'unknown_record' };
+    const stored = newest.get(first) ?? first;
+    const app = writable(registered);
+    const values = app.change(stored, job, at);
+    if ('kind' in values) return values;
+    const derived = app.derive(values, context);
+    const { seq, revision } = stored;
+    let work = written.get(app);
+    if (work === undefined) {
+      work = { records: new Map(), paired: new Set(), versions: [] };
+      written.set(app, work);
+    }
+    const version = versionText(app.table.layout, stored, new Map());
+    work.versions.push({ seq, revision, userId: job.userId, at, version });
+    if (derived.tokens !== app.derive(stored.values, context).tokens) work.paired.add(seq);
+    work.records.set(seq, { seq, revision: revision + 1, derived });
+    newest.set(first, { seq, revision: revision + 1, values });
+    return { kind: 'updated', entries: app.renderFull(values, context) };
+  });
+  return { results, written };
+}
