@@ -32,9 +32,13 @@ export interface Server {
 }
 
 /** Starts the server; it may not answer yet. */
-export async function serve(data: string): Promise<Server> {
+export async function serve(data: string, workers: number): Promise<Server> {
   const port = await freePort();
-  const server = start(COMMAND, ['serve'], environment(data, { HOST: '127.0.0.1', PORT: String(port) }));
+  const server = start(
+    COMMAND,
+    ['serve', '--workers', String(workers)],
+    environment(data, { HOST: '127.0.0.1', PORT: String(port) }),
+  );
   // Nobody reads what it prints; a full pipe would stop it.
   server.stdout?.resume();
   return { process: server, port };

@@ -19,6 +19,7 @@ export interface RowResult {
 export interface Report {
   readonly machine: string;
   readonly seconds: number;
+  readonly workers: number;
   readonly loaded: Loaded;
   readonly importRate: number;
   readonly startMilliseconds: number;
@@ -45,6 +46,7 @@ export function reportText(report: Report): string {
   const { loaded } = report;
   const facts = [
     ['machine', report.machine],
+    ...(report.workers === 1 ? [] : [['workers', String(report.workers)]]),
     [
       'import',
       `${whole(loaded.records)} records in ${loaded.importSeconds.toFixed(1)} s: ${whole(report.importRate)}/s`,

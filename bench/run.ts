@@ -18,6 +18,7 @@ const HELP = `Usage: npm run bench -- [options]
   --records N      records of the register (100000)
   --seconds N      seconds per row (5)
   --connections N  clients of the searches (8)
+  --workers N      processes that answer requests (1)
   --only NAME      only the rows whose names contain NAME; may be given more than once
   --data DIR       use the register that an earlier bench loaded into DIR; load it there if there is none
   --keep           keep the data folder and the CSV, and say where they are
@@ -30,6 +31,7 @@ const { values: options } = parseArgs({
     records: { type: 'string' },
     seconds: { type: 'string', default: '5' },
     connections: { type: 'string', default: '8' },
+    workers: { type: 'string', default: '1' },
     only: { type: 'string', multiple: true, default: [] },
     data: { type: 'string' },
     keep: { type: 'boolean', default: false },
@@ -53,6 +55,7 @@ const asked = {
 };
 const seconds = wholeNumber('seconds', options.seconds, 1);
 const connections = wholeNumber('connections', options.connections, 1);
+const workers = wholeNumber('workers', options.workers, 1);
 const scratch = options.help ? '' : mkdtempSync(join(tmpdir(), 'daicho-bench-'));
 const data = resolve(options.data ?? join(scratch, 'data'));
 
@@ -161,7 +164,7 @@ async function bench(): Promise<void> {
   const searches = searchRows(seed, records).filter((row) => wanted(row.name));
   const key = await issueKey(data, USER);
   const from = performance.now();
-  const server = await serve(data);
+  const server = await serve(data, workers);
   const { port } = server;
   const firstParam = JSON.stringify({ bench_no: orderNumberOf(seed, 1) });
   const startMilliseconds = await firstAnswer(server, form(key, { param: firstParam }), from);
@@ -184,6 +187,7 @@ async function bench(): Promise<void> {
   const report = {
     machine: machine(),
     seconds,
+    workers,
     loaded,
     importRate: records / loaded.importSeconds,
     startMilliseconds,

@@ -1,19 +1,29 @@
-// For embedding: a store over a data folder, and a server over the store.
+// For embedding: a store over a data folder or a database, and a server over the store.
 import type { Server } from 'node:http';
 import { createLog } from './config/log.ts';
 import { createHttpServer, type ServerOptions } from './http/server.ts';
-import { openSqliteRegister } from './store/sqlite/sqlite-register.ts';
-import { openSqliteStore } from './store/sqlite/sqlite-store.ts';
+import { type EngineSettings, engineOf } from './store/engine.ts';
 import type { Store } from './store/store.ts';
 
 export type { Store } from './store/store.ts';
 export type * from './wire.ts';
 
-/** Opens the register in a data folder; makes both where they are missing. Close it when the server is closed. */
-export async function openStore(options: { readonly dataDir: string; readonly cacheMiB?: number }): Promise<Store> {
-  await openSqliteRegister(options).close();
-  return openSqliteStore({ cacheMiB: 64, ...options });
+/**
+ * Opens the register in a data folder or, with `databaseUrl`, in a PostgreSQL database; makes it where there is none. Close it
+ * when the server is closed.
+ */
+export async function openStore(
+  options: Partial<EngineSettings> & (Pick<EngineSettings, 'dataDir'> | Pick<EngineSettings, 'databaseUrl'>),
+): Promise<Store> {
+  const engine = await engineOf({ ...DEFAULTS, ...options });
+  await (await engine.openRegister()).close();
+  return engine.openStore();
 }
+
+const DEFAULTS: EngineSettings = {
+  ...{ dataDir: '', cacheMiB: 64 },
+  ...{ databaseUrl: '', databaseReadUrls: [], databaseConnections: 8, databaseTimeout: 30 },
+};
 
 /** A `node:http` server over a store, not yet listening; errors go to standard error. */
 export function createServer(store: Store, options: Partial<ServerOptions> = {}): Server {

@@ -103,11 +103,16 @@ describe('settings', () => {
     port: ['abc', '-1', '65536', '1.5', ''],
     host: ['a b', 'http://x', ''],
     dataDir: ['', 'a\0'],
+    databaseUrl: ['mysql://host/database', 'host/database', 'postgres://a b'],
+    databaseReadUrls: ['host', 'postgres://a/b,', ',postgres://a/b'],
+    databaseConnections: ['0', '1001'],
+    databaseTimeout: ['-1', '1.5'],
     basePath: ['pms', '/pms/', '/', '/a b', '/a//b'],
     httpStatus: ['200', 'Semantic'],
     maxBody: ['0', '10GB', '10 MB', '1000MB', '-1'],
     maxRecords: ['-1', 'all'],
     cacheMiB: ['0', '1.5'],
+    workers: ['0', '65', 'auto', '2.5'],
     logLevel: ['verbose', 'INFO'],
   };
   for (const [name, texts] of Object.entries(wrong) as [SettingName, readonly string[]][]) {
@@ -130,9 +135,22 @@ describe('settings', () => {
 
   test('defaults', () => {
     assert.deepEqual(readConfig(Object.keys(SETTINGS) as SettingName[], {}, {}), {
-      ...{ port: 4040, host: '127.0.0.1', dataDir: './data', basePath: '', httpStatus: 'semantic' },
-      ...{ maxBody: 10_485_760, maxRecords: 0, cacheMiB: 64, logLevel: 'info' },
+      ...{ port: 4040, host: '127.0.0.1', dataDir: './data', databaseUrl: '', basePath: '', httpStatus: 'semantic' },
+      ...{ maxBody: 10_485_760, maxRecords: 0, cacheMiB: 64, workers: 1, logLevel: 'info' },
+      ...{ databaseReadUrls: [], databaseConnections: 8, databaseTimeout: 30 },
     });
+  });
+
+  test('a wrong address of a database is told without its password', () => {
+    assert.throws(
+      () => readConfig(['databaseUrl'], {}, { DATABASE_URL: 'mysql://sato:geheim@host/database' }),
+      (error: Error) => error.message.includes('sato') && !error.message.includes('geheim'),
+    );
+  });
+
+  test('read replicas with commas between their addresses, which may hold some themselves', () => {
+    const urls = readConfig(['databaseReadUrls'], {}, { DATABASE_READ_URLS: 'postgres://a/x, postgresql://b,c/x' });
+    assert.deepEqual(urls.databaseReadUrls, ['postgres://a/x', 'postgresql://b,c/x']);
   });
 
   test('sizes in bytes, KB and MB', () => {

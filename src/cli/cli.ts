@@ -12,8 +12,9 @@ import { check } from './check.ts';
 import { type Context, processContext, reasonOf } from './context.ts';
 import { keyIssue } from './key-issue.ts';
 import { keyList, keyRevoke } from './key-list.ts';
+import { move } from './move.ts';
 import { optionWebApi } from './option-web-api.ts';
-import { describeCommand } from './options.ts';
+import { describeCommand, flagsOf, helpOf, PLACE_SETTINGS } from './options.ts';
 import { recordImport } from './record-import.ts';
 import { reindex } from './reindex.ts';
 import { serve } from './serve.ts';
@@ -44,7 +45,6 @@ export async function runCommandLine(args: readonly string[], environment: Envir
 
 /** The whole command line, each command with its help. */
 export function commandLine(context: Context): Command {
-  const { flag, placeholder, meaning, variable, default: usual } = SETTINGS.dataDir;
   const program = describeCommand(
     'daicho',
     'A register of application data behind a Web API.',
@@ -52,7 +52,6 @@ export function commandLine(context: Context): Command {
     'daicho app list',
   )
     .version(version(), '--version', 'print the version')
-    .option(`${flag} <${placeholder}>`, `${meaning} (environment: ${variable}, default: ${usual})`)
     .addCommand(serve(context))
     .addCommand(
       group('app', 'Apps: their definitions and who may use them.', 'daicho app list', [
@@ -74,8 +73,10 @@ export function commandLine(context: Context): Command {
       ]),
     )
     .addCommand(group('option', 'Options.', 'daicho option web-api on', [optionWebApi(context)]))
+    .addCommand(move(context))
     .addCommand(reindex(context))
     .addCommand(check(context));
+  for (const name of PLACE_SETTINGS) program.option(flagsOf(SETTINGS[name]), helpOf(SETTINGS[name]));
   settle(program);
   return program;
 }

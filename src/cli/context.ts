@@ -2,10 +2,10 @@
 import type { Command } from 'commander';
 import { readConfig } from '../config/config.ts';
 import type { Environment } from '../config/env.ts';
+import { type Engine, engineOf, FOR_COMMANDS } from '../store/engine.ts';
 import { Mistake, type Register } from '../store/register.ts';
-import { isUnavailable } from '../store/sqlite/connection.ts';
-import { openSqliteRegister } from '../store/sqlite/sqlite-register.ts';
 import { Unavailable } from '../store/store.ts';
+import { PLACE_SETTINGS } from './options.ts';
 import { type ProgressBar, startProgress } from './progress.ts';
 
 export interface Context {
@@ -56,21 +56,26 @@ export async function withRegister<T>(
   command: Command,
   work: (register: Register) => Promise<T>,
 ): Promise<T> {
-  const { dataDir } = readConfig(['dataDir'], command.optsWithGlobals(), context.environment);
-  const register = opening(dataDir, () => openSqliteRegister({ dataDir }));
+  const settings = readConfig(PLACE_SETTINGS, command.optsWithGlobals(), context.environment);
+  const engine = await engineOf({ ...FOR_COMMANDS, ...settings });
+  const register = await opening(engine, () => engine.openRegister());
   try {
     return await work(register);
+  } catch (error) {
+    if (!engine.isUnavailable(error)) throw error;
+    throw new Unavailable('the database cannot be used now', { cause: error });
   } finally {
     await register.close();
   }
 }
 
-/** Opens something in a data folder; whatever stops that is told in one line. */
-export function opening<T>(dataDir: string, open: () => T): T {
+/** Opens something of an engine; whatever stops that is told in one line. */
+export async function opening<T>({ place }: Engine, open: () => Promise<T>): Promise<T> {
   try {
-    return open();
+    return await open();
   } catch (error) {
-    throw new Mistake(`cannot open the data folder ${dataDir}: ${(error as Error).message}`);
+    const { message, cause } = error as Error;
+    throw new Mistake(`cannot open ${place}: ${cause instanceof Error ? cause.message : message}`);
   }
 }
 
@@ -78,7 +83,6 @@ export function opening<T>(dataDir: string, open: () => T): T {
 export function reasonOf(error: unknown): string | null {
   if (error instanceof Mistake) return error.message;
   if (error instanceof Unavailable) return `${error.message}: ${(error.cause as Error | undefined)?.message ?? ''}`;
-  if (isUnavailable(error)) return `the database cannot be used now: ${(error as Error).message}`;
   const { code, syscall, message } = error as NodeJS.ErrnoException;
   return code !== undefined && syscall !== undefined ? message : null;
 }

@@ -1,5 +1,6 @@
 // Options and arguments that several commands have.
 import { Argument, Command, InvalidArgumentError, Option } from 'commander';
+import type { Setting } from '../config/config.ts';
 import { ENCODINGS } from '../operations/read-text.ts';
 
 /** A command with its description and an example of its use. */
@@ -8,6 +9,19 @@ export function describeCommand(name: string, description: string, ...examples: 
   return new Command(name)
     .description(description)
     .addHelpText('after', `\nExample${examples.length > 1 ? 's' : ''}:${lines}`);
+}
+
+/** The settings that say where the register is: every command has them. */
+export const PLACE_SETTINGS = ['dataDir', 'databaseUrl'] as const;
+
+/** The flag of a setting, as a command's help shows it. */
+export function flagsOf({ flag, placeholder }: Setting<unknown>): string {
+  return `${flag} <${placeholder}>`;
+}
+
+/** What a command's help says of a setting. */
+export function helpOf({ meaning, variable, default: usual }: Setting<unknown>): string {
+  return `${meaning} (environment: ${variable}, default: ${usual === '' ? 'none' : usual})`;
 }
 
 export const jsonOption = () => new Option('--json', 'print JSON');

@@ -1,17 +1,14 @@
 // `serve`: the server, from its first start to the signal that ends it.
-import type { Server } from 'node:http';
-import { createServer } from 'node:net';
 import type { Command } from 'commander';
-import { type Config, readConfig, SETTINGS, type Setting, type SettingName } from '../config/config.ts';
+import { type Config, readConfig, SETTINGS, type SettingName } from '../config/config.ts';
 import { createLog, type Log } from '../config/log.ts';
-import { createHttpServer } from '../http/server.ts';
+import { type Engine, engineOf } from '../store/engine.ts';
 import { Mistake } from '../store/register.ts';
-import { hasSqliteRegister, openSqliteRegister } from '../store/sqlite/sqlite-register.ts';
-import { openSqliteStore } from '../store/sqlite/sqlite-store.ts';
-import type { Store } from '../store/store.ts';
+import { type Answering, startAnswering } from './answering.ts';
 import { type Context, opening, reasonOf } from './context.ts';
-import { gracefulEnd } from './graceful-end.ts';
-import { describeCommand } from './options.ts';
+import { firstSignal } from './first-signal.ts';
+import { probe } from './listen.ts';
+import { describeCommand, flagsOf, helpOf, PLACE_SETTINGS } from './options.ts';
 import { addressOf, welcome } from './welcome.ts';
 
 const NAMES = Object.keys(SETTINGS) as SettingName[];
@@ -19,13 +16,14 @@ const NAMES = Object.keys(SETTINGS) as SettingName[];
 export function serve(context: Context): Command {
   const command = describeCommand(
     'serve',
-    'Run the server. In a folder without a register it first makes one with an example app.',
+    'Run the server. Where there is no register yet it first makes one with an example app.',
     'daicho serve',
-    'daicho serve --port 8080 --data-dir /var/lib/daicho',
+    'daicho serve --port 8080 --data-dir /var/lib/daicho --workers 4',
   );
   for (const name of NAMES) {
-    // The data folder is an option of every command.
-    if (name !== 'dataDir') command.option(flagsOf(SETTINGS[name]), helpOf(SETTINGS[name]));
+    // Where the register is, is an option of every command.
+    if (!PLACE_SETTINGS.some((place) => place === name))
+      command.option(flagsOf(SETTINGS[name]), helpOf(SETTINGS[name]));
   }
   return command.action((_: unknown, used: Command) => {
     const config = readConfig(NAMES, flagsGiven(used.optsWithGlobals()), context.environment);
@@ -34,88 +32,41 @@ export function serve(context: Context): Command {
 }
 
 async function run(context: Context, config: Config, log: Log): Promise<void> {
-  const { dataDir } = config;
+  const { workers } = config;
+  const engine = await engineOf(config);
   // Before anything is made: the keys of a first start are shown once, when the server is there.
-  await probe(config);
-  const first = hasSqliteRegister(dataDir) ? null : await makeFirst(dataDir);
-  const store = opening(dataDir, () => openSqliteStore(config));
-  const { httpStatus, ...options } = config;
-  const server = createHttpServer(store, { ...options, always200: httpStatus === 'always-200' }, log);
-  const end = gracefulEnd(server);
-  try {
-    const address = addressOf(config.host, await listen(server, config), config.basePath);
-    // Before it is said that the server is there: whoever reads that may send the signal.
-    const toEnd = firstSignal();
-    log.info('listening', () => ({ address, dataDir }));
-    context.print(welcome(address, dataDir, first));
-    resume(store, log);
-    const signal = await toEnd;
-    log.info('stopping', () => ({ signal }));
-    await end();
-  } finally {
-    await store.close();
-  }
+  const free = await probe(config);
+  const first = (await opening(engine, () => engine.hasRegister())) ? null : await makeFirst(engine);
+  const { port, end } =
+    workers === 1 ? await startAnswering(config, log, true) : await startSeveral({ ...config, port: free }, log);
+  const address = addressOf(config.host, port, config.basePath);
+  // Before it is said that the server is there: whoever reads that may send the signal.
+  const toEnd = firstSignal();
+  log.info('listening', () => ({ address, register: engine.place, ...(workers === 1 ? {} : { workers }) }));
+  context.print(welcome(address, engine.place, first));
+  const signal = await toEnd;
+  log.info('stopping', () => ({ signal }));
+  await end();
   log.info('stopped');
 }
 
-async function makeFirst(dataDir: string) {
+async function startSeveral(config: Config, log: Log): Promise<Answering> {
+  // Only when it is needed: one process is no cluster.
+  const { startWorkers } = await import('./workers.ts');
+  return startWorkers(config, log);
+}
+
+async function makeFirst(engine: Engine) {
   try {
     // Only when it is needed: what it takes to make the example would stay in memory.
     const { makeExample } = await import('../operations/first-start.ts');
-    return await makeExample(dataDir, (folder) => openSqliteRegister({ dataDir: folder }));
+    return await engine.makeRegister(makeExample);
   } catch (error) {
     const { code, syscall, message } = error as NodeJS.ErrnoException;
-    const isOutside = (code !== undefined && syscall !== undefined) || reasonOf(error) !== null;
-    throw isOutside ? new Mistake(`cannot make a register in the data folder ${dataDir}: ${message}`) : error;
+    const isOutside =
+      (code !== undefined && syscall !== undefined) || engine.isUnavailable(error) || reasonOf(error) !== null;
+    throw isOutside ? new Mistake(`cannot make a register in ${engine.place}: ${message}`) : error;
   }
-}
-
-/** Refuses an address that cannot be listened on. */
-async function probe({ port, host }: Config): Promise<void> {
-  const server = createServer();
-  await listen(server as Server, { port, host });
-  await new Promise((resolve) => server.close(resolve));
-}
-
-/** Listens; gives the port. */
-function listen(server: Server, { port, host }: Pick<Config, 'port' | 'host'>): Promise<number> {
-  return new Promise((resolve, reject) => {
-    server.once('error', ({ code, message }: NodeJS.ErrnoException) => {
-      const reason = code === 'EADDRINUSE' ? `port ${port} of ${host} is in use; choose another with --port` : message;
-      reject(new Mistake(`cannot listen: ${reason}`));
-    });
-    server.listen({ port, host }, () => {
-      const address = server.address();
-      resolve(typeof address === 'object' && address !== null ? address.port : port);
-    });
-  });
-}
-
-function resume(store: Store, log: Log): void {
-  store.resume().catch((error: Error) => {
-    log.error('unfinished work cannot be gone on with', () => ({ error: error.stack ?? String(error) }));
-  });
-}
-
-/** Resolves at the first signal to end; a second one ends the process at once. */
-function firstSignal(): Promise<NodeJS.Signals> {
-  return new Promise((resolve) => {
-    let isEnding = false;
-    const onSignal = (signal: NodeJS.Signals) => {
-      if (isEnding) process.exit(1);
-      isEnding = true;
-      resolve(signal);
-    };
-    process.on('SIGINT', onSignal).on('SIGTERM', onSignal);
-  });
-}
-
-function flagsOf({ flag, placeholder }: Setting<unknown>): string {
-  return `${flag} <${placeholder}>`;
-}
-
-function helpOf({ meaning, variable, default: usual }: Setting<unknown>): string {
-  return `${meaning} (environment: ${variable}, default: ${usual === '' ? 'none' : usual})`;
 }
 
 /** The options of commander, which names them after their flags, by the names of the settings. */

@@ -8,12 +8,12 @@ export function addressOf(host: string, port: number, basePath: string): string 
 }
 
 /** The address and where help is; after a first start also the keys, and two commands to try. */
-export function welcome(address: string, dataDir: string, first: FirstStart | null): string {
+export function welcome(address: string, place: string, first: FirstStart | null): string {
   if (first === null) return `Daicho is at ${address}\nHelp: daicho --help, in a clone npm run -s daicho -- --help\n`;
   const { app, administrator, ordinary, records } = first;
   return `Daicho is at ${address}
 
-The data folder ${dataDir} is new. It has the example app ${app} with ${records} records.
+${place[0]?.toUpperCase()}${place.slice(1)} has a new register, with the example app ${app} and its ${records} records.
 Keys to ${app}, shown only this once:
 
   ${administrator.key}  ${administrator.id} (${administrator.name}), administrator of the app

@@ -19,6 +19,9 @@ export interface Setting<Value> {
 export const HTTP_STATUSES = ['semantic', 'always-200'] as const;
 export type HttpStatus = (typeof HTTP_STATUSES)[number];
 
+/** Or nothing. */
+const DATABASE_ADDRESS = /^(?:postgres(?:ql)?:\/\/[^\s,]+(?:,[^\s,/]+)*(?:\/[^\s,]*)?)?$/;
+
 /** A body is decoded to one string, which cannot be longer than about this. */
 const GREATEST_BODY = 500 * 1024 * 1024;
 
@@ -49,6 +52,43 @@ export const SETTINGS = {
     meaning: 'folder that holds the register',
     expected: 'the path of a folder',
     read: matching(/^[^\0]+$/),
+  },
+  databaseUrl: {
+    variable: 'DATABASE_URL',
+    flag: '--database-url',
+    placeholder: 'address',
+    default: '',
+    meaning:
+      'PostgreSQL database that holds the register instead of the data folder: postgres://user:password@host/database',
+    expected: 'an address that begins with postgres:// or postgresql://',
+    read: matching(DATABASE_ADDRESS),
+  },
+  databaseReadUrls: {
+    variable: 'DATABASE_READ_URLS',
+    flag: '--database-read-urls',
+    placeholder: 'addresses',
+    default: '',
+    meaning: 'read replicas of that database for searches, with commas between their addresses',
+    expected: 'addresses that begin with postgres:// or postgresql://, with commas between them',
+    read: listOf(matching(DATABASE_ADDRESS)),
+  },
+  databaseConnections: {
+    variable: 'DATABASE_CONNECTIONS',
+    flag: '--database-connections',
+    placeholder: 'number',
+    default: '8',
+    meaning: 'connections of one process to that database for short searches; as many for long ones, and up to 5 more',
+    expected: 'a whole number from 1 to 1000',
+    read: wholeNumber(1, 1_000),
+  },
+  databaseTimeout: {
+    variable: 'DATABASE_TIMEOUT',
+    flag: '--database-timeout',
+    placeholder: 'seconds',
+    default: '30',
+    meaning: 'seconds after which that database gives up a statement of a request; 0 for never',
+    expected: 'a whole number from 0 to 86400',
+    read: wholeNumber(0, 86_400),
   },
   basePath: {
     variable: 'BASE_PATH',
@@ -95,6 +135,15 @@ export const SETTINGS = {
     expected: 'a whole number from 1 to 65536',
     read: wholeNumber(1, 65_536),
   },
+  workers: {
+    variable: 'WORKERS',
+    flag: '--workers',
+    placeholder: 'number',
+    default: '1',
+    meaning: 'processes that answer requests',
+    expected: 'a whole number from 1 to 64',
+    read: wholeNumber(1, 64),
+  },
   logLevel: {
     variable: 'LOG_LEVEL',
     flag: '--log-level',
@@ -133,11 +182,17 @@ export function readConfig<Name extends SettingName>(
     const text = flags[name] ?? environment[setting.variable] ?? setting.default;
     const value = setting.read(text);
     const given = flags[name] === undefined ? setting.variable : setting.flag;
-    if (value === undefined) wrong.push(`${given} is ${JSON.stringify(text)}; expected ${setting.expected}`);
+    if (value === undefined)
+      wrong.push(`${given} is ${JSON.stringify(shown(name, text))}; expected ${setting.expected}`);
     config[name] = value;
   }
   if (wrong.length > 0) throw new WrongSettings(wrong);
   return config as Pick<Config, Name>;
+}
+
+/** Part of a wrong setting's message: an address may hold a password. */
+function shown(name: SettingName, text: string): string {
+  return name === 'databaseUrl' || name === 'databaseReadUrls' ? text.replace(/:[^/@:]*@/g, ':…@') : text;
 }
 
 function wholeNumber(least: number, greatest: number): (text: string) => number | undefined {
@@ -150,6 +205,14 @@ function wholeNumber(least: number, greatest: number): (text: string) => number 
 
 function matching(pattern: RegExp): (text: string) => string | undefined {
   return (text) => (pattern.test(text) ? text : undefined);
+}
+
+/** Texts with commas between them; none for ''. */
+function listOf(read: (text: string) => string | undefined): (text: string) => readonly string[] | undefined {
+  return (text) => {
+    const texts = text === '' ? [] : text.split(/,\s*(?=postgres(?:ql)?:)/).map((part) => read(part.trim()));
+    return texts.every((part) => part !== undefined && part !== '') ? (texts as string[]) : undefined;
+  };
 }
 
 const UNITS: ReadonlyMap<string, number> = new Map([

@@ -1,6 +1,5 @@
-// The first start in a data folder: an example app with records, two users, a key of each.
-import { mkdirSync, mkdtempSync, readdirSync, readFileSync, renameSync, rmSync } from 'node:fs';
-import { join } from 'node:path';
+// The first start of a server: an example app with records, two users, a key of each.
+import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import type { User } from '../auth/caller.ts';
 import type { Register } from '../store/register.ts';
@@ -21,24 +20,8 @@ export interface FirstStart {
   readonly ordinary: User & { readonly key: string };
 }
 
-/**
- * Makes the register with the example in a data folder that has none; the folder too, where there is none.
- * It comes to be there as a whole or, where this is interrupted, not at all: its keys could not be shown later.
- */
-export async function makeExample(dataDir: string, open: (dataDir: string) => Register): Promise<FirstStart> {
-  mkdirSync(dataDir, { recursive: true, mode: 0o700 });
-  const workplace = mkdtempSync(join(dataDir, 'first-start-'));
-  try {
-    const register = open(workplace);
-    const made = await fill(register).finally(() => register.close());
-    for (const name of readdirSync(workplace)) renameSync(join(workplace, name), join(dataDir, name));
-    return made;
-  } finally {
-    rmSync(workplace, { recursive: true, force: true });
-  }
-}
-
-async function fill(register: Register): Promise<FirstStart> {
+/** Makes the example in an empty register. */
+export async function makeExample(register: Register): Promise<FirstStart> {
   const definition = exampleFile('orders.yaml');
   const read = readDefinition(definition, readFileSync(definition, 'utf8'));
   if ('problems' in read) throw new Error(read.problems.join('\n'));

@@ -80,7 +80,7 @@ export interface Loader {
   /** Records of the source that an interrupted load of it has already taken. */
   readonly position: number;
   /**
-   * `position` is how many records of the source, refused ones included, are then done with. Gives what became durable
+   * The records may be used again for others once it has resolved. `position` is how many records of the source, refused ones included, are then done with. Gives what became durable
    * since the last call: this batch, or the one before.
    */
   put(records: readonly LoadRecord[], position: number): Promise<Loaded>;

@@ -99,13 +99,7 @@ export async function finishBuild(
   const adopter = adopterOf(old.layout, table.layout, build.kind === 'lossy');
   const copying: Copying = { appId, old, table, adopter };
   if (build.kind !== 'import') await copyRecords(pool, copying, build, progress);
-  for (const statement of indexStatements(table.layout)) {
-    await pool.begin(async (tx) => {
-      await run(tx, `set local maintenance_work_mem = '256MB'`);
-      await run(tx, statement);
-    });
-  }
-  for (const name of tableNames(table.layout)) await run(pool, `analyze ${quote(name)}`);
+  await makeIndexes(pool, table.layout);
   while ((await pool.begin((tx) => copyChanged(tx, copying, BATCH))) > FEW_CHANGED);
   await pool.begin(async (tx) => {
     // Who updates has a lock on the form's table, and looks at the catalog behind it (writer.ts).
@@ -127,6 +121,17 @@ export async function finishBuild(
   });
   await delay(GRACE);
   await dropOldTables(pool);
+}
+
+/** Makes the search indexes of tables that were filled without them. */
+export async function makeIndexes(pool: Pool, layout: Layout): Promise<void> {
+  for (const statement of indexStatements(layout)) {
+    await pool.begin(async (tx) => {
+      await run(tx, `set local maintenance_work_mem = '256MB'`);
+      await run(tx, statement);
+    });
+  }
+  for (const name of tableNames(layout)) await run(pool, `analyze ${quote(name)}`);
 }
 
 /** Drops the tables of generations that nobody reads any more; those that are still read are left for later. */

@@ -24,10 +24,12 @@ export interface PoolOptions {
 /** Milliseconds between attempts to connect again. */
 const RECONNECT_AFTER = 200;
 
+/** Searches that wait for each other on one connection; more wait for whichever is free first. */
+const MOST_AT_ONCE = 2;
+
 /** What keeps the planner from anything but walking indexes in the order of the compiled search (sql/search.ts). */
 const SEARCH_SETTINGS = {
   plan_cache_mode: 'force_generic_plan',
-  enable_seqscan: 'off',
   enable_hashjoin: 'off',
   enable_mergejoin: 'off',
   enable_material: 'off',
@@ -40,9 +42,11 @@ export function openPool({ url, schema }: Place, { max, timeout, forSearches = f
   return postgres(url, {
     max,
     prepare: true,
-    fetch_types: false,
+    // Without it a connection that is opened to be reserved would never be given out (postgres 3.4.9).
+    fetch_types: true,
     connect_timeout: 5,
     idle_timeout: 60,
+    ...(forSearches ? { max_pipeline: MOST_AT_ONCE } : {}),
     backoff: () => RECONNECT_AFTER / 1000,
     onnotice: () => {},
     connection: {
@@ -50,6 +54,8 @@ export function openPool({ url, schema }: Place, { max, timeout, forSearches = f
       search_path: schema,
       jit: 'off',
       statement_timeout: timeout,
+      // Every statement of ours has an index; a table that just grew has no statistics to say so.
+      enable_seqscan: 'off',
       idle_in_transaction_session_timeout: 600_000,
       client_min_messages: 'warning',
       ...(forSearches ? SEARCH_SETTINGS : {}),
@@ -85,14 +91,13 @@ export async function run(
 
 /** An array as PostgreSQL reads it; null stays null. */
 export function arrayText(values: readonly (string | number | null)[]): string {
-  let text = '{';
-  for (const value of values) {
-    if (text.length > 1) text += ',';
-    if (value === null) text += 'NULL';
-    else if (typeof value === 'number') text += value;
-    else text += `"${value.replace(/[\\"]/g, '\\$&')}"`;
-  }
-  return `${text}}`;
+  const elements = values.map((value) => {
+    if (typeof value === 'number') return value;
+    if (value === null) return 'NULL';
+    const isPlain = !value.includes('"') && !value.includes('\\');
+    return `"${isPlain ? value : value.replace(/[\\"]/g, '\\$&')}"`;
+  });
+  return `{${elements.join(',')}}`;
 }
 
 function codeOf(error: unknown): string {

@@ -1,4 +1,6 @@
 // The numbers that an app gives out: places, rows, primary keys and auto numbers; right from many processes at once.
+import type { Layout } from '../../sql/layout.ts';
+import { quote } from '../../sql/sql.ts';
 import { countersFrom } from '../source-records.ts';
 import { arrayText, type Connection, rowsOf, run } from './connection.ts';
 
@@ -19,6 +21,17 @@ export async function takeNumbers(
     [appId, NAMES[what], count],
   );
   return Number(row?.[0]);
+}
+
+/** Counts places on behind those of records and versions that came with places of their own. */
+export async function placesPassed(tx: Connection, appId: number, { form, history }: Layout): Promise<void> {
+  await run(
+    tx,
+    `insert into counters as c (app_id, name, next)
+     select $1::int, $2, 1 + greatest((select max(pms_seq) from ${quote(form.name)}), (select max(record) from ${quote(history)}), 0)
+     on conflict (app_id, name) do update set next = greatest(c.next, excluded.next)`,
+    [appId, NAMES.place],
+  );
 }
 
 /** Counters of an app, for whoever takes many of their numbers in one transaction: others wait until its end. */

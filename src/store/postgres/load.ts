@@ -62,7 +62,7 @@ function oneBehind(
   return {
     async put(records, position) {
       const before = await writing;
-      writing = write(records, position);
+      writing = write(records.map(copied), position);
       // Whoever waits for it next gets the error.
       writing.catch(() => {});
       return before;
@@ -73,6 +73,12 @@ function oneBehind(
       return last;
     },
   };
+}
+
+/** The caller uses its records again for the next batch. */
+function copied(record: LoadRecord): LoadRecord {
+  const tables = Array.from(record.tables, ([code, rows]) => [code, rows.map((row) => [...row])] as const);
+  return { ...record, values: new Map(record.values), tables: new Map(tables) };
 }
 
 /** Into an empty app: nothing is visible before finish. */

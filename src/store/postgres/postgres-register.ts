@@ -21,38 +21,8 @@ import { type Connection, guarded, openPool, type Place, type Pool, rowsOf, run 
 import { withLease } from './lease.ts';
 import { openLoader, type Release } from './load.ts';
 import { continueRename, startRename } from './rename.ts';
-import { hasSchema, migrate } from './schema.ts';
+import { openSchema } from './schema.ts';
 import { indexStatements, tableStatements } from './tables.ts';
-
-/** Whether the database holds a register. */
-export async function hasPostgresRegister(place: Place): Promise<boolean> {
-  const pool = openPool(place, { max: 1, timeout: 0 });
-  try {
-    return await guarded('read', () => hasSchema(pool, place.schema));
-  } finally {
-    await pool.end({ timeout: 5 });
-  }
-}
-
-/** Gives the register in `from` the place of `to`, where there is none; at once or not at all. */
-export async function renameRegister({ url, schema: from }: Place, to: string): Promise<void> {
-  const pool = openPool({ url, schema: from }, { max: 1, timeout: 0 });
-  try {
-    await run(pool, `alter schema ${quote(from)} rename to ${quote(to)}`);
-  } finally {
-    await pool.end({ timeout: 5 });
-  }
-}
-
-/** Removes a register with all that is in it. */
-export async function dropRegister(place: Place): Promise<void> {
-  const pool = openPool(place, { max: 1, timeout: 0 });
-  try {
-    await run(pool, `drop schema if exists ${quote(place.schema)} cascade`);
-  } finally {
-    await pool.end({ timeout: 5 });
-  }
-}
 
 /** Opens the register in a database; makes it where there is none. */
 export async function openPostgresRegister(place: Place): Promise<Register> {
@@ -60,7 +30,7 @@ export async function openPostgresRegister(place: Place): Promise<Register> {
   const pool = openPool(place, { max: 6, timeout: 0 });
   let catalog = await guarded('read', async () => {
     try {
-      await migrate(pool, schema);
+      await openSchema(pool, schema);
       await dropOldTables(pool);
       return await readCatalog(pool);
     } catch (error) {

@@ -10,7 +10,7 @@ import { arrayText, guarded, isGone, isLost, openPool, type Place, type Pool, ro
 import { liveCatalog } from './live-catalog.ts';
 import { longAnswer } from './long-answer.ts';
 import { watchReplicas } from './replicas.ts';
-import { migrate } from './schema.ts';
+import { openSchema } from './schema.ts';
 import { makePlan, placeOf, readPage } from './searcher.ts';
 import { tokenFrequencies } from './token-frequencies.ts';
 import { openWriter } from './writer.ts';
@@ -42,10 +42,11 @@ export async function openPostgresStore(options: PostgresStoreOptions): Promise<
   const pool = openPool(place, { max: 4, timeout });
   const short = openPool(place, { max: connections, timeout, forSearches: true });
   const long = openPool(place, { max: connections, timeout, forSearches: true });
-  const endAll = () => Promise.all([pool, short, long].map((each) => each.end({ timeout: 5 })));
+  // Answers that are still being read end here; whoever takes the next page hears of it.
+  const endAll = () => Promise.all([pool, short, long].map((each) => each.end({ timeout: 0 })));
   const opened = await guarded('read', async () => {
     try {
-      await migrate(pool, schema);
+      await openSchema(pool, schema);
       const catalog = await liveCatalog(place, pool);
       return { catalog, replicas: await watchReplicas(place, pool, { urls: readUrls, connections, timeout }) };
     } catch (error) {
@@ -114,7 +115,8 @@ export async function openPostgresStore(options: PostgresStoreOptions): Promise<
     try {
       return await searchOn(pools, ...rest);
     } catch (error) {
-      if (isGone(error)) return { kind: 'stale' };
+      // Tables are gone where others took their place; gone otherwise, they would be missed for ever.
+      if (isGone(error) && (await catalog.renewed({ version: rest[3] }))) return { kind: 'stale' };
       if (!isLost(error)) throw error;
       return searchOn(pools, ...rest);
     }

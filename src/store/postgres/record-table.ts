@@ -5,7 +5,6 @@ import { tokenNumbers } from '../../sql/pairs.ts';
 import { quote } from '../../sql/sql.ts';
 import type { Derived, StoredRecord } from '../derive.ts';
 import { arrayText, type Connection, rowsOf, run } from './connection.ts';
-import { copyInto } from './copy.ts';
 import { columnNames } from './tables.ts';
 
 /** A record as it is written. */
@@ -78,17 +77,12 @@ export function recordTable(layout: Layout): RecordTable {
     at: (tx, places) =>
       stored(tx, `${select} where t.pms_seq = any($1::bigint[]) order by t.pms_seq`, [arrayText(places)]),
     async insert(tx, records) {
-      await copyInto(
-        tx,
-        form.name,
-        ['pms_seq', 'pms_revision', 'pms_answer', ...columns],
-        records.map(({ seq, revision, derived }) => [seq, revision, derived.answer, ...derived.columns]),
-      );
-      await copyTokens(
-        tx,
-        form,
-        records.map(({ seq, derived }) => [seq, derived.tokens]),
-      );
+      const rows = records.map(({ seq, revision, derived }) => [seq, revision, derived.answer, ...derived.columns]);
+      const tokens = records.map(({ seq, derived }) => [seq, derived.tokens] as const);
+      await Promise.all([
+        insertRows(tx, form.name, { pms_seq: 'bigint', pms_revision: 'int', pms_answer: 'text' }, columns, rows),
+        insertTokens(tx, form, tokens),
+      ]);
     },
     async update(tx, records, paired) {
       if (records.length === 0) return;
@@ -138,19 +132,12 @@ export function recordTable(layout: Layout): RecordTable {
     },
     async insertRows(tx, index, written) {
       const table = layout.tables[index] as TableLayout;
-      await copyInto(
-        tx,
-        table.name,
-        ['pms_id', 'pms_record', 'pms_row', 'pms_answer', ...columnNames(table)],
-        written.flatMap(({ seq, rows }) =>
-          rows.map(({ id, derived }, row) => [id, seq, row + 1, derived.answer, ...derived.columns]),
-        ),
+      const own = { pms_id: 'bigint', pms_record: 'bigint', pms_row: 'int', pms_answer: 'text' };
+      const rows = written.flatMap(({ seq, rows: some }) =>
+        some.map(({ id, derived }, row) => [id, seq, row + 1, derived.answer, ...derived.columns]),
       );
-      await copyTokens(
-        tx,
-        table,
-        written.flatMap(({ rows }) => rows.map(({ id, derived }) => [id, derived.tokens] as const)),
-      );
+      const tokens = written.flatMap(({ rows: some }) => some.map(({ id, derived }) => [id, derived.tokens] as const));
+      await Promise.all([insertRows(tx, table.name, own, columnNames(table), rows), insertTokens(tx, table, tokens)]);
     },
     async removeRows(tx, index, places) {
       const table = layout.tables[index] as TableLayout;
@@ -179,15 +166,37 @@ export function recordTable(layout: Layout): RecordTable {
   };
 }
 
-/** Every record has a row in the pair index, an empty list where it has no tokens. */
-async function copyTokens(
+/** Puts rows into a table: first the columns of `own` by their types, then texts. */
+async function insertRows(
   tx: Connection,
-  table: TableLayout,
+  name: string,
+  own: Readonly<Record<string, string>>,
+  texts: readonly string[],
+  rows: readonly (readonly (string | number | null)[])[],
+): Promise<void> {
+  if (rows.length === 0) return;
+  const types = [...Object.values(own), ...texts.map(() => 'text')];
+  const columns = [...Object.keys(own), ...texts];
+  const lists = types.map((type, index) => `$${index + 1}::${type}[]`);
+  await run(
+    tx,
+    `insert into ${quote(name)} (${columns.map(quote).join(', ')}) select * from unnest(${lists.join(', ')})`,
+    columns.map((_, index) => arrayText(rows.map((row) => row[index] ?? null))),
+  );
+}
+
+/** Every record has a row in the pair index, an empty list where it has no tokens. */
+async function insertTokens(
+  tx: Connection,
+  { pairs }: TableLayout,
   tokens: readonly (readonly [id: number, tokens: string])[],
 ): Promise<void> {
-  if (table.pairs === null) return;
-  const rows = tokens.map(([id, text]) => [id, arrayText(tokenNumbers(text))]);
-  await copyInto(tx, table.pairs, ['pms_id', 'tokens'], rows);
+  if (pairs === null || tokens.length === 0) return;
+  await run(
+    tx,
+    `insert into ${quote(pairs)} (pms_id, tokens) select id, list::int[] from unnest($1::bigint[], $2::text[]) v (id, list)`,
+    [arrayText(tokens.map(([id]) => id)), arrayText(tokens.map(([, text]) => arrayText(tokenNumbers(text))))],
+  );
 }
 
 function storedRecord(row: readonly unknown[]): StoredRecord {

@@ -118,7 +118,7 @@ export async function watchReplicas(
     async close() {
       clearInterval(timer);
       await listening;
-      await Promise.all(replicas.flatMap(({ short, long }) => [short.end({ timeout: 5 }), long.end({ timeout: 5 })]));
+      await Promise.all(replicas.flatMap(({ short, long }) => [short.end({ timeout: 0 }), long.end({ timeout: 0 })]));
     },
   };
 }

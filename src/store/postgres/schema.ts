@@ -1,6 +1,7 @@
 // The tables beside the records: apps, users, rights, keys, settings; made and migrated here.
 import { quote } from '../../sql/sql.ts';
-import { type Pool, rowsOf, run } from './connection.ts';
+import { MOVE_NOTE, refuseUnfinishedMove } from '../move.ts';
+import { type Connection, type Pool, rowsOf, run } from './connection.ts';
 
 /** Each entry takes the schema from the version of its index to the next; a setting holds where it is. */
 const MIGRATIONS: readonly string[] = [
@@ -50,6 +51,21 @@ const MIGRATION_LOCK = 7_215_001;
 export async function hasSchema(pool: Pool, schema: string): Promise<boolean> {
   const rows = await rowsOf(pool, `select 1 from pg_namespace where nspname = $1`, [schema]);
   return rows.length > 0;
+}
+
+/** The version that MIGRATIONS lead to. */
+export const SCHEMA_VERSION = MIGRATIONS.length;
+
+/** Brings the schema of a register to the newest version, making it where there is none. */
+export async function openSchema(pool: Pool, schema: string): Promise<void> {
+  await migrate(pool, schema);
+  refuseUnfinishedMove(await moveNote(pool));
+}
+
+/** The note of a move into the schema that is not finished. */
+export async function moveNote(on: Connection): Promise<string | undefined> {
+  const [row] = await rowsOf<[string]>(on, 'select value from settings where name = $1', [MOVE_NOTE]);
+  return row?.[0];
 }
 
 /** Brings the schema to the newest version, making it where there is none; one process at a time. */

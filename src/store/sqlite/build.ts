@@ -10,6 +10,7 @@ import { Mistake, type Progress } from '../register.ts';
 import type { RegisteredApp } from '../store.ts';
 import { catalogChanged, catalogReader } from './catalog.ts';
 import { type Connection, pauseWriting } from './connection.ts';
+import { mergePairs } from './pair-index.ts';
 import { type RecordTable, recordTable } from './record-table.ts';
 import { createTables, dropTables, indexStatements } from './tables.ts';
 
@@ -51,7 +52,8 @@ export function pendingBuild(db: Connection, appId: number): Build | null {
 /** A living process works on the build. */
 export class AtWork extends Mistake {}
 
-function isAlive(pid: number): boolean {
+/** Whether there is such a process. */
+export function isAlive(pid: number): boolean {
   try {
     process.kill(pid, 0);
     return true;
@@ -108,14 +110,7 @@ export async function finishBuild(
   const table = recordTable(db, layout);
   const copying: Copying = { old, table, copy: copier(db, old, table, build.kind === 'lossy') };
   if (build.kind !== 'import') copyRecords(db, copying, build, progress);
-  // Each index reads the whole table once: from memory that the system shares, not by copying page after page.
-  db.pragma(`mmap_size = ${MAPPED}`);
-  for (const statement of indexStatements(layout)) {
-    db.exec(statement);
-    pauseWriting();
-  }
-  db.pragma('mmap_size = 0');
-  for (const { pairs } of [layout.form, ...layout.tables]) if (pairs !== null) mergePairs(db, pairs);
+  makeIndexes(db, layout);
   while (copyChanged(db, build.appId, copying, BATCH) > FEW_CHANGED);
   db.transaction(() => {
     while (copyChanged(db, build.appId, copying, BATCH) > 0);
@@ -135,6 +130,18 @@ export async function finishBuild(
   }).immediate();
   await new Promise((resolve) => setTimeout(resolve, GRACE));
   dropOldTables(db);
+}
+
+/** Makes the search indexes of tables that were filled without them. */
+export function makeIndexes(db: Connection, layout: Layout): void {
+  // Each index reads the whole table once: from memory that the system shares, not by copying page after page.
+  db.pragma(`mmap_size = ${MAPPED}`);
+  for (const statement of indexStatements(layout)) {
+    db.exec(statement);
+    pauseWriting();
+  }
+  db.pragma('mmap_size = 0');
+  for (const { pairs } of [layout.form, ...layout.tables]) if (pairs !== null) mergePairs(db, pairs);
 }
 
 /** Drops the tables of generations that nobody reads any more. */
@@ -205,24 +212,6 @@ function copier(db: Connection, old: RecordTable, table: RecordTable, lossy: boo
 export function currentNames(db: Connection): { userName(id: string): string } {
   const { users } = catalogReader(db).current();
   return { userName: (id) => users.get(id)?.name ?? '' };
-}
-
-/** Pages of the pair index that one step of a merge writes. */
-const MERGE_STEP = 2_000;
-
-/** Brings the pair index into one piece, some pages in each transaction: a query looks into every piece there is. */
-function mergePairs(db: Connection, pairs: string): void {
-  const changes = db.prepare('select total_changes()').pluck();
-  const merge = (pages: number): number => {
-    const before = changes.get() as number;
-    db.exec(`insert into ${quote(pairs)} (${quote(pairs)}, rank) values ('merge', ${pages})`);
-    return (changes.get() as number) - before;
-  };
-  // A negative number starts the merge, positive ones go on with it; one change alone says that nothing was left.
-  for (let left = merge(-MERGE_STEP); left >= 2; ) {
-    pauseWriting();
-    left = merge(MERGE_STEP);
-  }
 }
 
 function changedTable(appId: number): string {

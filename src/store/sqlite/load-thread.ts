@@ -1,12 +1,12 @@
 // The thread that writes a load into a generation that nobody reads yet.
 import { parentPort, workerData } from 'node:worker_threads';
 import { layoutOf } from '../../sql/layout.ts';
-import { quote } from '../../sql/sql.ts';
 import type { Loaded } from '../register.ts';
 import { notePosition, pendingBuild } from './build.ts';
 import { catalogReader } from './catalog.ts';
 import { beginWriting, connect, pauseWriting } from './connection.ts';
 import { unpackRecords } from './load-batch.ts';
+import { tunePairs } from './pair-index.ts';
 import { recordPutter } from './put.ts';
 import { recordTable } from './record-table.ts';
 
@@ -39,7 +39,7 @@ const build = registered === undefined ? null : pendingBuild(db, registered.id);
 if (registered === undefined || build === null) throw new Error(`no load into ${appCode} has begun`);
 const table = recordTable(db, layoutOf(build.app, registered.id, build.generation));
 // The pair index takes in more at once than between small updates.
-tunePairs({ hashsize: 16_777_216, automerge: 8 });
+tunePairs(db, table.layout, 'load');
 const putter = recordPutter(db, registered, table, userId);
 const { id: appId } = registered;
 
@@ -63,7 +63,7 @@ function commit(): void {
 port.on('message', (batch: LoadBatch | null) => {
   if (batch === null) {
     commit();
-    tunePairs({ hashsize: 1_048_576, automerge: 4 });
+    tunePairs(db, table.layout, 'updates');
     db.close();
     port.close();
     return;
@@ -83,12 +83,3 @@ port.on('message', (batch: LoadBatch | null) => {
     port.postMessage({ kind: 'failed', error } satisfies LoadReply);
   }
 });
-
-function tunePairs(settings: Readonly<Record<string, number>>): void {
-  for (const { pairs } of [table.layout.form, ...table.layout.tables]) {
-    if (pairs === null) continue;
-    for (const [name, value] of Object.entries(settings)) {
-      db.exec(`insert into ${quote(pairs)} (${quote(pairs)}, rank) values ('${name}', ${value})`);
-    }
-  }
-}

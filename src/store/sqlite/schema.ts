@@ -1,4 +1,5 @@
 // The tables beside the records: apps, users, rights, keys, settings; made and migrated here.
+import { MOVE_NOTE, refuseUnfinishedMove } from '../move.ts';
 import type { Connection } from './connection.ts';
 
 /** Each entry takes the database from the version of its index to the next; `pragma user_version` holds where it is. */
@@ -45,15 +46,33 @@ const MIGRATIONS: readonly string[] = [
   `,
 ];
 
+/** The version that MIGRATIONS lead to. */
+export const SCHEMA_VERSION = MIGRATIONS.length;
+
+/** The version of the database's tables; 0 where it has none. */
+export function schemaVersion(db: Connection): number {
+  return db.pragma('user_version', { simple: true }) as number;
+}
+
+/** Brings the database of a register to the newest version. */
+export function openSchema(db: Connection): void {
+  migrate(db);
+  refuseUnfinishedMove(moveNote(db));
+}
+
+/** The note of a move into the database that is not finished. */
+export function moveNote(db: Connection): string | undefined {
+  return db.prepare('select value from settings where name = ?').pluck().get(MOVE_NOTE) as string | undefined;
+}
+
 /** Brings the database to the newest version; safe from several processes at once. */
 export function migrate(db: Connection): void {
-  const version = () => db.pragma('user_version', { simple: true }) as number;
-  if (version() > MIGRATIONS.length) {
+  if (schemaVersion(db) > MIGRATIONS.length) {
     throw new Error('this data folder was written by a newer version of Daicho; start that version, or a newer one');
   }
-  if (version() === MIGRATIONS.length) return;
+  if (schemaVersion(db) === MIGRATIONS.length) return;
   db.transaction(() => {
-    for (let next = version(); next < MIGRATIONS.length; next++) {
+    for (let next = schemaVersion(db); next < MIGRATIONS.length; next++) {
       db.exec(MIGRATIONS[next] as string);
       db.pragma(`user_version = ${next + 1}`);
     }

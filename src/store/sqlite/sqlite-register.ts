@@ -21,7 +21,7 @@ import { check } from './check.ts';
 import { type Connection, connect, databaseFile } from './connection.ts';
 import { openLoader } from './load.ts';
 import { continueRename, startRename } from './rename.ts';
-import { migrate } from './schema.ts';
+import { openSchema } from './schema.ts';
 import { createTables, indexStatements } from './tables.ts';
 
 /** Whether the folder holds a register. */
@@ -33,7 +33,7 @@ export function hasSqliteRegister(dataDir: string): boolean {
 export function openSqliteRegister({ dataDir }: { readonly dataDir: string }): Register {
   mkdirSync(dataDir, { recursive: true, mode: 0o700 });
   const db = connect(dataDir, { cacheMiB: 64 });
-  migrate(db);
+  openSchema(db);
   dropOldTables(db);
   const catalog = catalogReader(db);
   const appOf = (code: string): RegisteredApp => {

@@ -9,7 +9,7 @@ import { startThread } from '../thread.ts';
 import { catalogReader } from './catalog.ts';
 import { connect, isUnavailable } from './connection.ts';
 import { ReaderThread } from './reader-client.ts';
-import { migrate } from './schema.ts';
+import { openSchema } from './schema.ts';
 import { type Plan, searcherOn } from './searcher.ts';
 import { WriterThread } from './writer-client.ts';
 
@@ -36,7 +36,7 @@ export interface SqliteStoreOptions {
 /** Opens the store in a data folder that exists. */
 export function openSqliteStore({ dataDir, cacheMiB }: SqliteStoreOptions): Store {
   const setUp = connect(dataDir);
-  migrate(setUp);
+  openSchema(setUp);
   setUp.close();
   const db = connect(dataDir, { readonly: true, cacheMiB });
   const catalog = catalogReader(db);
