@@ -1,5 +1,5 @@
 // Copies an app's records into a new generation of tables while the old one goes on serving, then switches over.
-// Records changed meanwhile are noted by triggers and copied again in the short transaction that switches.
+// Records changed meanwhile are noted (changes.ts) and copied again in the short transaction that switches.
 import { setTimeout as delay } from 'node:timers/promises';
 import type { App } from '../../app/app.ts';
 import type { RenderContext } from '../../fields/field-type.ts';
@@ -11,6 +11,7 @@ import type { StoredRecord } from '../derive.ts';
 import type { Progress } from '../register.ts';
 import type { RegisteredApp } from '../store.ts';
 import { catalogChanged } from './catalog.ts';
+import { beginNotes, closeGate, endNotes, takeNotes } from './changes.ts';
 import { type Connection, type Pool, rowsOf, run } from './connection.ts';
 import { takeNumbers } from './counters.ts';
 import { type RecordTable, recordTable } from './record-table.ts';
@@ -50,9 +51,10 @@ export async function pendingBuild(on: Connection, appId: number): Promise<Build
   return { appId, generation, kind, source, position: Number(position), app: parseDefinition(definition) };
 }
 
-/** Begins a build: its tables, and the triggers that note what changes in the old ones. */
+/** Begins a build: its tables, and the notes of what changes in the old ones. */
 export async function beginBuild(
   pool: Pool,
+  schema: string,
   registered: RegisteredApp,
   app: App,
   source: string,
@@ -69,19 +71,24 @@ export async function beginBuild(
     const layout = layoutOf(app, appId, generation);
     for (const name of tableNames(layout)) await run(tx, `drop table if exists ${quote(name)}`);
     for (const statement of tableStatements(layout)) await run(tx, statement);
-    await watchChanges(tx, appId, layoutOf(registered.app, appId, registered.generation));
+    // Whoever passes the gate behind us sees that the catalog is another, and that there is a build.
+    await closeGate(tx, schema, appId);
+    await beginNotes(tx, appId);
+    await catalogChanged(tx, schema);
   });
   return { appId, generation, kind, app, source, position: 0 };
 }
 
 /** Gives up a build: the old generation stays. */
-export async function abandonBuild(pool: Pool, registered: RegisteredApp, build: Build): Promise<void> {
+export async function abandonBuild(pool: Pool, schema: string, build: Build): Promise<void> {
   await pool.begin(async (tx) => {
-    await unwatchChanges(tx, build.appId, layoutOf(registered.app, build.appId, registered.generation));
+    await closeGate(tx, schema, build.appId);
+    await endNotes(tx, build.appId);
     for (const name of tableNames(layoutOf(build.app, build.appId, build.generation))) {
       await run(tx, `drop table if exists ${quote(name)}`);
     }
     await run(tx, 'delete from builds where app_id = $1::int', [build.appId]);
+    await catalogChanged(tx, schema);
   });
 }
 
@@ -102,10 +109,9 @@ export async function finishBuild(
   await makeIndexes(pool, table.layout);
   while ((await pool.begin((tx) => copyChanged(tx, copying, BATCH))) > FEW_CHANGED);
   await pool.begin(async (tx) => {
-    // Who updates has a lock on the form's table, and looks at the catalog behind it (writer.ts).
-    await run(tx, `lock table ${quote(old.layout.form.name)} in exclusive mode`);
+    await closeGate(tx, schema, appId);
     while ((await copyChanged(tx, copying, BATCH)) > 0);
-    await unwatchChanges(tx, appId, old.layout);
+    await endNotes(tx, appId);
     await run(
       tx,
       'update apps set definition = $1, source = $2, version = version + 1, generation = $3::int where id = $4::int',
@@ -145,7 +151,6 @@ export async function dropOldTables(pool: Pool): Promise<void> {
       await pool.begin(async (tx) => {
         await run(tx, `set local lock_timeout = ${DROP_TIMEOUT}`);
         await run(tx, `drop table if exists ${quote(name)}`);
-        await run(tx, `drop function if exists ${watchOf(name)}`);
         await run(tx, 'delete from dropped where name = $1', [name]);
       });
     } catch (error) {
@@ -217,59 +222,9 @@ async function copySome(tx: Connection, copying: Copying, records: readonly Stor
 
 /** Copies records that changed since they were copied; gives how many were done. */
 async function copyChanged(tx: Connection, copying: Copying, limit: number): Promise<number> {
-  const changed = changedTable(copying.appId);
-  const taken = await rowsOf<[string]>(
-    tx,
-    `delete from ${changed} where seq in (select seq from ${changed} order by seq limit $1::int) returning seq`,
-    [limit],
-  );
-  const places = taken.map(([seq]) => Number(seq));
+  const places = await takeNotes(tx, copying.appId, limit);
   if (places.length === 0) return 0;
   await copying.table.remove(tx, places);
   await copySome(tx, copying, await copying.old.at(tx, places));
   return places.length;
-}
-
-function changedTable(appId: number): string {
-  return quote(`app_${appId}_changed`);
-}
-
-/** Name of the trigger on a table, and of its function. */
-function watchOf(table: string): string {
-  return quote(`${table}_watch`);
-}
-
-function watched(layout: Layout): readonly { table: string; record: string }[] {
-  return [
-    { table: layout.form.name, record: 'pms_seq' },
-    ...layout.tables.map(({ name }) => ({ table: name, record: 'pms_record' })),
-  ];
-}
-
-async function watchChanges(tx: Connection, appId: number, layout: Layout): Promise<void> {
-  const changed = changedTable(appId);
-  await run(tx, `create table ${changed} (seq bigint primary key)`);
-  for (const { table, record } of watched(layout)) {
-    const name = watchOf(table);
-    await run(
-      tx,
-      `create or replace function ${name} () returns trigger language plpgsql as $watch$ begin
-        insert into ${changed} (seq) values (case when tg_op = 'DELETE' then old.${record} else new.${record} end) on conflict do nothing;
-        return null;
-      end $watch$`,
-    );
-    await run(
-      tx,
-      `create or replace trigger ${name} after insert or update or delete on ${quote(table)} for each row execute function ${name} ()`,
-    );
-    await run(tx, `alter table ${quote(table)} enable trigger ${name}`);
-  }
-}
-
-/** The triggers stay, switched off: to drop them would be to wait for everyone who reads the tables. */
-async function unwatchChanges(tx: Connection, appId: number, layout: Layout): Promise<void> {
-  for (const { table } of watched(layout)) {
-    await run(tx, `alter table ${quote(table)} disable trigger ${watchOf(table)}`);
-  }
-  await run(tx, `drop table if exists ${changedTable(appId)}`);
 }

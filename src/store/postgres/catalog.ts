@@ -8,6 +8,8 @@ import { type Connection, type Pool, rowsOf, run } from './connection.ts';
 /** A catalog and the version it has. */
 export interface VersionedCatalog extends Catalog {
   readonly version: string;
+  /** IDs of the apps that are being built: what is written to them is noted (changes.ts). */
+  readonly building: ReadonlySet<number>;
 }
 
 /** Channel of the notices; the schema's name keeps registers of one database apart. */
@@ -23,26 +25,29 @@ export async function catalogChanged(tx: Connection, schema: string): Promise<vo
 
 /** The catalog of one state of the data; definitions that `before` has too are not read again. */
 export async function readCatalog(pool: Pool, before: VersionedCatalog | null = null): Promise<VersionedCatalog> {
-  const [settings, users, apps, rights, keys] = await pool.begin('isolation level repeatable read read only', (tx) =>
-    Promise.all([
-      rowsOf<[string, string]>(tx, `select name, value from settings where name in ('catalog_version', 'web_api')`),
-      rowsOf<[string, string, User['lang']]>(tx, 'select id, name, lang from users'),
-      rowsOf<[number, string, number, number, string | null]>(
-        tx,
-        `select id, code, version, generation, case when (id, version) in (
+  const [settings, users, apps, rights, keys, builds] = await pool.begin(
+    'isolation level repeatable read read only',
+    (tx) =>
+      Promise.all([
+        rowsOf<[string, string]>(tx, `select name, value from settings where name in ('catalog_version', 'web_api')`),
+        rowsOf<[string, string, User['lang']]>(tx, 'select id, name, lang from users'),
+        rowsOf<[number, string, number, number, string | null]>(
+          tx,
+          `select id, code, version, generation, case when (id, version) in (
            select (v->>0)::int, (v->>1)::int from json_array_elements($1::text::json) v
          ) then null else definition end from apps order by code`,
-        [JSON.stringify([...(before?.apps.values() ?? [])].map(({ id, version }) => [id, version]))],
-      ),
-      rowsOf<[number, string, boolean, boolean, boolean]>(
-        tx,
-        'select app_id, user_id, may_update, may_edit, may_admin from rights',
-      ),
-      rowsOf<[number, number, string, Uint8Array, string | null]>(
-        tx,
-        'select app_id, id, user_id, digest, expires_at from keys where revoked_at is null',
-      ),
-    ]),
+          [JSON.stringify([...(before?.apps.values() ?? [])].map(({ id, version }) => [id, version]))],
+        ),
+        rowsOf<[number, string, boolean, boolean, boolean]>(
+          tx,
+          'select app_id, user_id, may_update, may_edit, may_admin from rights',
+        ),
+        rowsOf<[number, number, string, Uint8Array, string | null]>(
+          tx,
+          'select app_id, id, user_id, digest, expires_at from keys where revoked_at is null',
+        ),
+        rowsOf<[number]>(tx, 'select app_id from builds'),
+      ]),
   );
   const settled = new Map(settings);
   const known = before?.apps ?? new Map<string, RegisteredApp>();
@@ -61,6 +66,7 @@ export async function readCatalog(pool: Pool, before: VersionedCatalog | null = 
   });
   return {
     version: settled.get('catalog_version') as string,
+    building: new Set(builds.map(([appId]) => appId)),
     webApi: settled.get('web_api') === 'on',
     users: new Map(users.map(([id, name, lang]) => [id, { id, name, lang }])),
     apps: new Map(registered),

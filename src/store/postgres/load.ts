@@ -5,6 +5,7 @@ import { type Loaded, type Loader, type LoadRecord, Mistake } from '../register.
 import type { RegisteredApp } from '../store.ts';
 import { beginBuild, finishBuild, notePosition, pendingBuild } from './build.ts';
 import { readCatalog } from './catalog.ts';
+import { passGate } from './changes.ts';
 import { type Pool, rowsOf, run } from './connection.ts';
 import { putRecords } from './put.ts';
 import { recordTable } from './record-table.ts';
@@ -86,7 +87,7 @@ async function freshLoader({ pool, schema, registered, userId, fingerprint }: Op
   const pending = await pendingBuild(pool, registered.id);
   const [row] = await rowsOf<[string]>(pool, 'select source from apps where id = $1::int', [registered.id]);
   const source = row?.[0] as string;
-  const build = pending ?? (await beginBuild(pool, registered, registered.app, fingerprint, 'import'));
+  const build = pending ?? (await beginBuild(pool, schema, registered, registered.app, fingerprint, 'import'));
   const table = recordTable(layoutOf(build.app, registered.id, build.generation));
   const writer = oneBehind((records, position) =>
     pool.begin(async (tx) => {
@@ -109,7 +110,7 @@ async function freshLoader({ pool, schema, registered, userId, fingerprint }: Op
 }
 
 /** Into an app with records: each batch is visible when it is committed. */
-async function steadyLoader({ pool, registered, userId, fingerprint }: Options): Promise<Loader> {
+async function steadyLoader({ pool, schema, registered, userId, fingerprint }: Options): Promise<Loader> {
   const { code } = registered.app;
   let current = registered;
   let table = recordTable(layoutOf(current.app, current.id, current.generation));
@@ -120,8 +121,8 @@ async function steadyLoader({ pool, registered, userId, fingerprint }: Options):
   );
   const writer = oneBehind((records, position) =>
     pool.begin(async (tx) => {
-      // Held until the commit: tables are switched before it or after it.
-      await run(tx, `lock table ${quote(table.layout.form.name)} in row exclusive mode`);
+      // Tables are switched before this commit or after it.
+      await passGate(tx, schema, registered.id);
       const newest = (await readCatalog(pool)).apps.get(code);
       if (newest?.version !== current.version) {
         const isSame =

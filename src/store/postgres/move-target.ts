@@ -110,7 +110,7 @@ function moveTarget(pool: Pool, schema: string): MoveTarget {
         );
       }),
     async complete(progress) {
-      for (const userId of await pendingRenames(pool)) await continueRename(pool, userId, () => {});
+      for (const userId of await pendingRenames(pool)) await continueRename(pool, schema, userId, () => {});
       for (const [done, id] of appIds.entries()) {
         progress(done, appIds.length);
         const { layout } = reader.table(id);

@@ -87,7 +87,7 @@ export async function openPostgresRegister(place: Place): Promise<Register> {
         await run(tx, 'update users set name = $1 where id = $2', [name, id]);
         await startRename(tx, id);
       });
-      if (name !== undefined) await continueRename(pool, id, progress);
+      if (name !== undefined) await continueRename(pool, schema, id, progress);
     },
     async grant(appCode, userId, { update, edit, admin }) {
       const { id } = await appOf(appCode);
@@ -166,10 +166,17 @@ export async function openPostgresRegister(place: Place): Promise<Register> {
         const registered = await appOf(appCode);
         let build = await pendingBuild(pool, id);
         if (build?.kind === 'import') {
-          await abandonBuild(pool, registered, build);
+          await abandonBuild(pool, schema, build);
           build = null;
         }
-        build ??= await beginBuild(pool, registered, registered.app, await sourceOf(pool, registered), 'rebuild');
+        build ??= await beginBuild(
+          pool,
+          schema,
+          registered,
+          registered.app,
+          await sourceOf(pool, registered),
+          'rebuild',
+        );
         await finishBuild(pool, schema, registered, build, progress);
       });
       await refresh();
@@ -220,9 +227,9 @@ export async function openPostgresRegister(place: Place): Promise<Register> {
           `a load into ${code} was interrupted; run it again first, or give it up with: daicho reindex ${code}`,
         );
       }
-      if (pending !== null) await abandonBuild(pool, registered, pending);
+      if (pending !== null) await abandonBuild(pool, schema, pending);
       if (report.change.rebuild) {
-        const build = await beginBuild(pool, registered, app, source, loses ? 'lossy' : 'rebuild');
+        const build = await beginBuild(pool, schema, registered, app, source, loses ? 'lossy' : 'rebuild');
         await finishBuild(pool, schema, registered, build, options.progress);
       } else {
         await change((tx) =>

@@ -56,7 +56,7 @@ export async function openPostgresStore(options: PostgresStoreOptions): Promise<
   });
   const { catalog, replicas } = opened;
   const frequencies = tokenFrequencies(pool);
-  const writer = openWriter(pool, catalog, replicas);
+  const writer = openWriter(place, pool, catalog, replicas);
   const layouts = new WeakMap<RegisteredApp, Layout>();
   const used = new Map<number, number>();
   let isClosed = false;

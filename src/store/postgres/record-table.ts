@@ -5,7 +5,7 @@ import { tokenNumbers } from '../../sql/pairs.ts';
 import { quote } from '../../sql/sql.ts';
 import type { Derived, StoredRecord } from '../derive.ts';
 import { arrayText, type Connection, rowsOf, run } from './connection.ts';
-import { columnNames } from './tables.ts';
+import { columnNames, keyStart } from './tables.ts';
 
 /** A record as it is written. */
 export interface WrittenRecord {
@@ -56,6 +56,9 @@ export function recordTable(layout: Layout): RecordTable {
   const select = `select t.pms_seq, t.pms_revision, ${values} from ${name} t`;
   const stored = async (tx: Connection, text: string, parameters: readonly (string | number)[]) =>
     (await rowsOf(tx, text, parameters)).map(storedRecord);
+  const key = `t.${quote(keyColumn(layout))}`;
+  const starts = `array(select ${keyStart('k')} from unnest($1::text[]) k)`;
+  const isKey = `${keyStart(key)} = any(${starts}) and ${key} = any($1::text[])`;
   const columns = columnNames(form);
   const set = ['pms_revision', 'pms_answer', ...columns].map((column) => `${quote(column)} = v.${quote(column)}`);
   const lists = columns.map((_, index) => `$${index + 4}::text[]`).join(', ');
@@ -65,9 +68,7 @@ export function recordTable(layout: Layout): RecordTable {
   return {
     layout,
     findForUpdate: (tx, primaryKeys) =>
-      stored(tx, `${select} where t.${quote(keyColumn(layout))} = any($1::text[]) order by t.pms_seq for update`, [
-        arrayText(primaryKeys),
-      ]),
+      stored(tx, `${select} where ${isKey} order by t.pms_seq for update`, [arrayText(primaryKeys)]),
     after: (tx, seq, limit, lock = false) =>
       stored(
         tx,

@@ -4,6 +4,7 @@ import { deriver } from '../derive.ts';
 import type { Progress } from '../register.ts';
 import { currentNames } from './build.ts';
 import { readCatalog } from './catalog.ts';
+import { noteChanges, passGate } from './changes.ts';
 import { type Connection, type Pool, rowsOf, run } from './connection.ts';
 import { recordTable } from './record-table.ts';
 
@@ -26,7 +27,7 @@ export async function pendingRenames(pool: Pool): Promise<readonly string[]> {
 }
 
 /** Looks at what is left, app by app. */
-export async function continueRename(pool: Pool, userId: string, progress: Progress): Promise<void> {
+export async function continueRename(pool: Pool, schema: string, userId: string, progress: Progress): Promise<void> {
   let done = 0;
   for (;;) {
     const looked = await pool.begin(async (tx) => {
@@ -35,7 +36,11 @@ export async function continueRename(pool: Pool, userId: string, progress: Progr
         'select app_id, position from renames where user_id = $1 limit 1 for update',
         [userId],
       );
-      return row === undefined ? null : renderSome(pool, tx, userId, row[0], Number(row[1]));
+      if (row === undefined) return null;
+      const [appId, position] = row;
+      // Tables are switched before this commit or after it.
+      await passGate(tx, schema, appId);
+      return renderSome(pool, tx, userId, appId, Number(position));
     });
     if (looked === null) return;
     done += looked;
@@ -50,8 +55,8 @@ async function renderSome(
   appId: number,
   position: number,
 ): Promise<number> {
-  const find = async () => [...(await readCatalog(pool)).apps.values()].find(({ id }) => id === appId);
-  const registered = await find();
+  const { apps, building } = await readCatalog(pool);
+  const registered = [...apps.values()].find(({ id }) => id === appId);
   const finish = async () => {
     await run(tx, 'delete from renames where user_id = $1 and app_id = $2::int', [userId, appId]);
     return 0;
@@ -60,8 +65,6 @@ async function renderSome(
   const layout = layoutOf(registered.app, registered.id, registered.generation);
   const table = recordTable(layout);
   const records = await table.after(tx, position, BATCH, true);
-  // The records are locked: their tables are not switched before the commit, but may have been before.
-  if ((await find())?.generation !== registered.generation) return 0;
   const last = records.at(-1);
   if (last === undefined) return finish();
   const [creator, updater] = [registered.app.fields.length, registered.app.fields.length + 2];
@@ -70,6 +73,8 @@ async function renderSome(
   const context = await currentNames(tx);
   const written = shown.map(({ seq, revision, values }) => ({ seq, revision, derived: derive(values, context) }));
   await table.update(tx, written, new Set());
+  const places = written.map(({ seq }) => seq);
+  if (building.has(appId)) await noteChanges(tx, appId, places);
   await run(tx, 'update renames set position = $1::bigint where user_id = $2 and app_id = $3::int', [
     last.seq,
     userId,

@@ -13,7 +13,9 @@ try {
   await dropOldTables(pool);
   await resumeBuilds(pool);
   for (const userId of await pendingRenames(pool)) {
-    await ifNobodyElse(() => withLease(pool, place.schema, 'renames', () => continueRename(pool, userId, () => {})));
+    await ifNobodyElse(() =>
+      withLease(pool, place.schema, 'renames', () => continueRename(pool, place.schema, userId, () => {})),
+    );
   }
 } finally {
   await pool.end({ timeout: 5 });

@@ -16,6 +16,7 @@ import {
 } from '../../sql/search.ts';
 import { quote, type Sql, sql } from '../../sql/sql.ts';
 import { type Connection, rowsOf } from './connection.ts';
+import { keyStart } from './tables.ts';
 import type { TokenFrequencies } from './token-frequencies.ts';
 
 /** How a search will be run. */
@@ -102,7 +103,8 @@ export async function countRecords(on: Connection, plan: Plan, after: number, li
 
 /** Place of the record with the primary key; null where there is none. */
 export async function placeOf(on: Connection, layout: Layout, primaryKey: string): Promise<number | null> {
-  const text = `select pms_seq from ${quote(layout.form.name)} where ${quote(keyColumn(layout))} = $1`;
+  const key = quote(keyColumn(layout));
+  const text = `select pms_seq from ${quote(layout.form.name)} where ${keyStart(key)} = ${keyStart('$1')} and ${key} = $1`;
   const [row] = await rowsOf<[string]>(on, text, [primaryKey]);
   return row === undefined ? null : Number(row[0]);
 }

@@ -12,10 +12,9 @@ const STATISTICS = 300;
 /** The statements that make the tables and what must hold while records come in. */
 export function tableStatements(layout: Layout): readonly string[] {
   const { form } = layout;
-  const key = keyColumn(layout);
   return [
     `create table ${quote(form.name)} (pms_seq bigint primary key, pms_revision integer not null, pms_answer text not null, ${columnsOf(form)})`,
-    `create unique index ${quote(`${form.name}_key`)} on ${quote(form.name)} (${quote(key)})`,
+    `create unique index ${quote(`${form.name}_key`)} on ${quote(form.name)} ${keyIndex(quote(keyColumn(layout)))}`,
     ...pairsStatements(form),
     ...layout.tables.flatMap((rows) => [
       `create table ${quote(rows.name)} (pms_id bigint primary key, pms_record bigint not null, pms_row integer not null, pms_answer text not null, ${columnsOf(rows)})`,
@@ -24,6 +23,16 @@ export function tableStatements(layout: Layout): readonly string[] {
     ]),
     `create table if not exists ${quote(layout.history)} (record bigint not null, revision integer not null, user_id text not null, at text not null, version text not null, primary key (record, revision))`,
   ];
+}
+
+/** The start of a primary key, and what tells long ones apart: no index takes the whole of them. */
+function keyIndex(key: string): string {
+  return `(${keyStart(key)}, (case when length(${key}) > ${WHOLE_IN_INDEX} then md5(${key}) else '' end))`;
+}
+
+/** The part of a primary key that its index begins with. */
+export function keyStart(key: string): string {
+  return `left(${key}, ${WHOLE_IN_INDEX})`;
 }
 
 /** The columns of values, then those of searched forms. */

@@ -6,7 +6,8 @@ import { now } from '../clock.ts';
 import { type Derive, deriver, type StoredRecord, versionText } from '../derive.ts';
 import { type RegisteredApp, Unavailable, type Updated } from '../store.ts';
 import type { VersionedCatalog } from './catalog.ts';
-import { type Connection, isLost, isUnavailable, type Pool, rowsOf, run } from './connection.ts';
+import { noteChanges, passGate } from './changes.ts';
+import { type Connection, isLost, isUnavailable, type Place, type Pool, rowsOf, run } from './connection.ts';
 import type { LiveCatalog } from './live-catalog.ts';
 import { type KeptVersion, type RecordTable, recordTable, type WrittenRecord } from './record-table.ts';
 import type { Replicas } from './replicas.ts';
@@ -25,6 +26,7 @@ interface Waiting {
 }
 
 interface WritableApp {
+  readonly id: number;
   readonly table: RecordTable;
   readonly derive: Derive;
   readonly renderFull: ReturnType<typeof recordRenderer>['full'];
@@ -38,7 +40,12 @@ export interface Writer {
 }
 
 /** Updates gather here while others are written; then all of them go at once. `notes` are told of every transaction. */
-export function openWriter(pool: Pool, catalog: LiveCatalog, notes: Pick<Replicas, 'wrote' | 'committed'>): Writer {
+export function openWriter(
+  { schema }: Place,
+  pool: Pool,
+  catalog: LiveCatalog,
+  notes: Pick<Replicas, 'wrote' | 'committed'>,
+): Writer {
   let waiting: Waiting[] = [];
   let busy = 0;
   let closed: (() => void) | null = null;
@@ -48,6 +55,7 @@ export function openWriter(pool: Pool, catalog: LiveCatalog, notes: Pick<Replica
     if (app === undefined) {
       const layout = layoutOf(registered.app, registered.id, registered.generation);
       app = {
+        id: registered.id,
         table: recordTable(layout),
         derive: deriver(layout, null),
         renderFull: recordRenderer(registered.app).full,
@@ -63,8 +71,11 @@ export function openWriter(pool: Pool, catalog: LiveCatalog, notes: Pick<Replica
     const on = await pool.reserve();
     try {
       const begun = run(on, 'begin');
-      const [found] = await Promise.all([findAll(on, current, jobs, writable), begun]);
-      // Looked at after the records were locked: whoever switches their tables waits for that lock.
+      const ids = [...new Set(jobs.flatMap(({ appCode }) => current.apps.get(appCode)?.id ?? []))].sort(
+        (a, b) => a - b,
+      );
+      const passing = ids.map((id) => passGate(on, schema, id));
+      const [found] = await Promise.all([findAll(on, current, jobs, writable), begun, ...passing]);
       if (found.version !== current.version) {
         await run(on, 'rollback');
         await catalog.renewed(current);
@@ -72,9 +83,10 @@ export function openWriter(pool: Pool, catalog: LiveCatalog, notes: Pick<Replica
       }
       const work = changeAll(jobs, current, found.stored, writable, now());
       const users = [...new Set(jobs.map(({ userId }) => userId))];
-      const writing = [...work.written].flatMap(([{ table }, { records, paired, versions }]) => [
+      const writing = [...work.written].flatMap(([{ id, table }, { records, paired, versions }]) => [
         table.keepVersions(on, versions),
         table.update(on, [...records.values()], paired),
+        current.building.has(id) ? noteChanges(on, id, [...records.keys()]) : null,
       ]);
       await Promise.all([...writing, notes.wrote(on, users)]);
       await run(on, 'commit');
