@@ -22,7 +22,7 @@ export async function openStore(
 
 const DEFAULTS: EngineSettings = {
   ...{ dataDir: '', cacheMiB: 64 },
-  ...{ databaseUrl: '', databaseReadUrls: [], databaseConnections: 8, databaseTimeout: 30 },
+  ...{ databaseUrl: '', distribute: '', databaseReadUrls: [], databaseConnections: 8, databaseTimeout: 30 },
 };
 
 /** A `node:http` server over a store, not yet listening; errors go to standard error. */

@@ -104,6 +104,7 @@ describe('settings', () => {
     host: ['a b', 'http://x', ''],
     dataDir: ['', 'a\0'],
     databaseUrl: ['mysql://host/database', 'host/database', 'postgres://a b'],
+    distribute: ['Citus', 'yes'],
     databaseReadUrls: ['host', 'postgres://a/b,', ',postgres://a/b'],
     databaseConnections: ['0', '1001'],
     databaseTimeout: ['-1', '1.5'],
@@ -137,7 +138,7 @@ describe('settings', () => {
     assert.deepEqual(readConfig(Object.keys(SETTINGS) as SettingName[], {}, {}), {
       ...{ port: 4040, host: '127.0.0.1', dataDir: './data', databaseUrl: '', basePath: '', httpStatus: 'semantic' },
       ...{ maxBody: 10_485_760, maxRecords: 0, cacheMiB: 64, workers: 1, logLevel: 'info' },
-      ...{ databaseReadUrls: [], databaseConnections: 8, databaseTimeout: 30 },
+      ...{ distribute: '', databaseReadUrls: [], databaseConnections: 8, databaseTimeout: 30 },
     });
   });
 

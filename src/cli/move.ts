@@ -31,8 +31,9 @@ export function move(context: Context): Command {
     .addOption(jsonOption())
     .action(async ({ to, json }: Options, command: Command) => {
       const settings = readConfig(PLACE_SETTINGS, command.optsWithGlobals(), context.environment);
-      const from = await engineOf({ ...FOR_COMMANDS, ...settings });
-      const target = await engineOf({ ...FOR_COMMANDS, dataDir: to, databaseUrl: isAddress(to) ? to : '' });
+      const from = await engineOf({ ...FOR_COMMANDS, ...settings, distribute: '' });
+      const { distribute } = settings;
+      const target = await engineOf({ ...FOR_COMMANDS, distribute, dataDir: to, databaseUrl: isAddress(to) ? to : '' });
       const report = await run(context, from, target);
       if (json) context.printJson({ from: from.place, to: target.place, ...report });
       else context.print(describe(report, from, target));

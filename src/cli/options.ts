@@ -12,7 +12,7 @@ export function describeCommand(name: string, description: string, ...examples: 
 }
 
 /** The settings that say where the register is: every command has them. */
-export const PLACE_SETTINGS = ['dataDir', 'databaseUrl'] as const;
+export const PLACE_SETTINGS = ['dataDir', 'databaseUrl', 'distribute'] as const;
 
 /** The flag of a setting, as a command's help shows it. */
 export function flagsOf({ flag, placeholder }: Setting<unknown>): string {

@@ -17,6 +17,9 @@ export interface Setting<Value> {
 }
 
 export const HTTP_STATUSES = ['semantic', 'always-200'] as const;
+const DISTRIBUTES = ['', 'citus'] as const;
+export type Distribute = (typeof DISTRIBUTES)[number];
+
 export type HttpStatus = (typeof HTTP_STATUSES)[number];
 
 /** Or nothing. */
@@ -89,6 +92,15 @@ export const SETTINGS = {
     meaning: 'seconds after which that database gives up a statement of a request; 0 for never',
     expected: 'a whole number from 0 to 86400',
     read: wholeNumber(0, 86_400),
+  },
+  distribute: {
+    variable: 'DISTRIBUTE',
+    flag: '--distribute',
+    placeholder: 'engine',
+    default: '',
+    meaning: 'citus: a register that is made in that database is spread by Citus over several; nothing: it is in one',
+    expected: 'citus, or nothing',
+    read: (text: string): Distribute | undefined => DISTRIBUTES.find((kind) => kind === text),
   },
   basePath: {
     variable: 'BASE_PATH',

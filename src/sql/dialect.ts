@@ -20,8 +20,12 @@ export interface Dialect {
   through(index: string): string;
   /** Joins tables in the order in which they are written. */
   readonly join: string;
+  /** The place of a record as its B-trees have it; no other index does, so that none is taken for its order. */
+  readonly placeInIndex: string;
   /** Column of a pair index that says which record or row a hit is. */
   readonly pairsId: string;
+  /** Whether a hit p of the pair index of a form table is the row c. */
+  readonly isRow: string;
   /** Whether a row of a pair index, called `alias`, is a hit. */
   hit(pairs: string, alias: string, query: PairQuery): Sql;
   /** Whether hits of the pair index come in the order of the records, so that the first ones are found first. */
@@ -46,7 +50,9 @@ export const SQLITE: Dialect = {
   indexed: (_, name, comparison, text) => sql`${raw(`${name} ${comparison}`)} ${text}`,
   through: (index) => ` indexed by ${quote(index)}`,
   join: 'cross join',
+  placeInIndex: 't.pms_seq',
   pairsId: 'rowid',
+  isRow: 'c.pms_id = p.rowid',
   hit: (pairs, alias, query) => sql`${raw(`${alias}.${quote(pairs)}`)} match ${matchText(query)}`,
   hitsInOrder: true,
   first: '',
@@ -74,7 +80,9 @@ export const POSTGRES: Dialect = {
   },
   through: () => '',
   join: 'join',
+  placeInIndex: '(t.pms_seq + 0)',
   pairsId: 'pms_id',
+  isRow: 'c.pms_record = p.pms_record and c.pms_id = p.pms_id',
   hit(_, alias, query) {
     const tokens = raw(`${alias}.tokens`);
     const lists = query.map((alternatives) => {

@@ -32,6 +32,11 @@ export interface Layout {
   readonly tables: readonly (TableLayout & { readonly table: Table })[];
   /** Earlier versions of records; kept from one generation to the next. */
   readonly history: string;
+  /**
+   * Where the records are spread over several databases: the table of primary keys, which sees to it that each is there once.
+   * Null where one index does that.
+   */
+  readonly keys: string | null;
 }
 
 /** Whether the pair index holds tokens of the column. */
@@ -51,13 +56,14 @@ const MAX_NAME = 50;
  * The layout of a generation of an app's tables. Columns are named by their field IDs; one whose ID is too long, or equal to
  * another's but for case, gets a short name. Names that begin with `pms_` or hold `~` are never field IDs.
  */
-export function layoutOf(app: App, id: number, generation: number): Layout {
+export function layoutOf(app: App, id: number, generation: number, distributed = false): Layout {
   const name = `app_${id}_${generation}`;
   return {
     app,
     form: tableLayout(name, [...app.fields, ...app.system], app.primaryKey),
     tables: app.tables.map((table, index) => ({ table, ...tableLayout(`${name}_t${index + 1}`, table.fields, null) })),
     history: `app_${id}_history`,
+    keys: distributed ? `${name}_keys` : null,
   };
 }
 

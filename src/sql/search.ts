@@ -87,13 +87,29 @@ function rowsFrom(dialect: Dialect, layout: TableLayout, lookup: Lookup): Sql {
     return sql`from ${table} c${raw(dialect.through(lookup.index))} where ${lookup.where}`;
   }
   const pairs = layout.pairs as string;
-  const joined = raw(`${dialect.join} ${quote(layout.name)} c on c.pms_id = p.${dialect.pairsId}`);
+  const joined = raw(`${dialect.join} ${quote(layout.name)} c on ${dialect.isRow}`);
   return sql`from ${raw(quote(pairs))} p ${joined} where ${dialect.hit(pairs, 'p', lookup.query)}`;
 }
 
 /** The start from the pair index with the conditions of several groups, whose lists it walks together. */
 export function startFromPairs(groups: readonly Group[]): Start {
   return { kind: 'pairs', query: groups.flatMap(({ conditions: [condition] }) => condition?.query ?? []) };
+}
+
+/**
+ * The whole of a group as a test of a record, for a database that plans by itself: where records are spread, each part of it
+ * begins where its own indexes say. Every join is within one record, so that no part needs another.
+ */
+export function wholeTest(dialect: Dialect, { layout, conditions, onTable }: Group): Sql {
+  const tests = conditions.map(({ test, lookup }) => {
+    if (lookup.kind !== 'pairs') return lookup.where;
+    const pairs = layout.pairs as string;
+    const isHit = onTable ? dialect.isRow : `p.${dialect.pairsId} = t.pms_seq`;
+    const hit = dialect.hit(pairs, 'p', lookup.query);
+    return sql`exists (select 1 from ${raw(quote(pairs))} p where ${raw(isHit)} and ${hit}) and ${test}`;
+  });
+  if (!onTable) return allOf(tests);
+  return sql`exists (select 1 from ${raw(quote(layout.name))} c where c.pms_record = t.pms_seq and ${allOf(tests)})`;
 }
 
 /** Whether a group can be part of startFromPairs. */
@@ -109,7 +125,7 @@ export interface Page {
 }
 
 /**
- * The records of a search in their order, in two columns: `a`, the answer without its closing brace, and `s`, the place.
+ * The records of a search in their order: `a`, the answer without its closing brace, and `s`, the place. `more` are further columns.
  * `limit` null for all of them.
  */
 export function recordsQuery(
@@ -198,13 +214,14 @@ function source(
     }
     case 'equal': {
       const from = sql`from ${table} t${raw(dialect.through(start.index))}`;
-      return { from: sql`${from} where ${start.where} and t.pms_seq > ${after}`, order: raw('t.pms_seq') };
+      const place = raw(dialect.placeInIndex);
+      return { from: sql`${from} where ${start.where} and ${place} > ${after}`, order: place };
     }
     case 'set':
     case 'kept': {
       // Without other tests the first of the set are the page; with them any of the set may be.
       const bounded = first === null ? raw(dialect.first) : sql` limit ${first}`;
-      const records = start.kind === 'kept' ? raw('temp.hits') : sql`(${start.records}) r`;
+      const records = start.kind === 'kept' ? raw('temp.hits') : sql`(${start.records}${raw(dialect.first)}) r`;
       const hits = sql`select s from ${records} where s > ${after} order by s${bounded}`;
       const joined = sql`${raw(dialect.join)} ${table} t on t.pms_seq = h.s`;
       return { from: sql`from (${hits}) h ${joined} where true`, order: raw('h.s') };

@@ -10,6 +10,8 @@ export interface EngineSettings {
   readonly cacheMiB: number;
   /** Address of a PostgreSQL database; '' for SQLite. */
   readonly databaseUrl: string;
+  /** What spreads the records of a new register over several databases; '' for one database. */
+  readonly distribute: '' | 'citus';
   /** Addresses of its read replicas. */
   readonly databaseReadUrls: readonly string[];
   /** Connections of one process for short searches, and as many for long ones. */

@@ -21,6 +21,8 @@ export interface RegisteredApp {
   readonly version: number;
   /** Which of its tables are in use. */
   readonly generation: number;
+  /** Its records are spread over several databases. */
+  readonly distributed: boolean;
   readonly app: App;
   readonly access: Access;
   /** Keys that are not revoked, by digest in hexadecimal. */

@@ -26,7 +26,7 @@ export async function freshDatabase(): Promise<FreshDatabase> {
   });
   return {
     url: url.href,
-    query: async (text) => (await inside.unsafe(text).values()) as unknown as readonly (readonly unknown[])[],
+    query: async (text) => Array.from(await inside.unsafe(text).values(), (row) => [...row]),
     async drop() {
       await inside.end({ timeout: 5 });
       await admin.unsafe(`drop database ${name} with (force)`);

@@ -1,10 +1,7 @@
-// A server on a fresh register in a temporary folder, as the tests use it: real database, real HTTP.
+// A server on a fresh register, as the tests use it: real database, real HTTP.
 import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
-import { mkdtempSync, rmSync } from 'node:fs';
 import type { AddressInfo } from 'node:net';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import type { App } from '../../src/app/app.ts';
 import type { Rights } from '../../src/auth/caller.ts';
 import { createLog } from '../../src/config/log.ts';
@@ -12,10 +9,9 @@ import type { Values } from '../../src/envelope/record.ts';
 import { createHttpServer, type ServerOptions } from '../../src/http/server.ts';
 import { readDefinition } from '../../src/operations/read-definition.ts';
 import type { Register } from '../../src/store/register.ts';
-import { openSqliteRegister } from '../../src/store/sqlite/sqlite-register.ts';
-import { openSqliteStore } from '../../src/store/sqlite/sqlite-store.ts';
 import type { Store } from '../../src/store/store.ts';
 import type { Lang } from '../../src/wire.ts';
+import { type FreshRegister, freshRegister } from './fresh-register.ts';
 
 /** A record to put in: field ID → value, table code → rows of field ID → value. */
 export interface TestRecord {
@@ -31,9 +27,8 @@ export interface Reply {
   readonly json: any;
 }
 
-export interface Running {
+export interface Running extends Pick<FreshRegister, 'query' | 'holds'> {
   readonly url: string;
-  readonly dataDir: string;
   readonly store: Store;
   readonly register: Register;
   readonly log: string[];
@@ -64,9 +59,9 @@ export function appOf(yaml: string): { app: App; source: string } {
 
 /** Starts a server; close it in `after`. */
 export async function startRunning(options: Partial<ServerOptions> = {}): Promise<Running> {
-  const dataDir = mkdtempSync(join(tmpdir(), 'daicho-test-'));
-  const register = openSqliteRegister({ dataDir });
-  const store = openSqliteStore({ dataDir, cacheMiB: 16 });
+  const { openRegister, openStore, query, holds, remove } = await freshRegister();
+  const register = await openRegister();
+  const store = await openStore();
   const log: string[] = [];
   const settings = { basePath: '', maxRecords: 0, maxBody: 1 << 20, always200: false, ...options };
   const server = createHttpServer(
@@ -89,7 +84,8 @@ export async function startRunning(options: Partial<ServerOptions> = {}): Promis
 
   return {
     url,
-    dataDir,
+    query,
+    holds,
     store,
     register,
     log,
@@ -121,7 +117,7 @@ export async function startRunning(options: Partial<ServerOptions> = {}): Promis
       });
       await store.close();
       await register.close();
-      rmSync(dataDir, { recursive: true });
+      await remove();
     },
   };
 }

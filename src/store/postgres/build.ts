@@ -68,7 +68,7 @@ export async function beginBuild(
       `insert into builds (app_id, generation, definition, source, kind, position) values ($1::int, $2::int, $3, $4, $5, 0)`,
       [appId, generation, JSON.stringify(app), source, kind],
     );
-    const layout = layoutOf(app, appId, generation);
+    const layout = layoutOf(app, appId, generation, registered.distributed);
     for (const name of tableNames(layout)) await run(tx, `drop table if exists ${quote(name)}`);
     for (const statement of tableStatements(layout)) await run(tx, statement);
     // Whoever passes the gate behind us sees that the catalog is another, and that there is a build.
@@ -80,11 +80,16 @@ export async function beginBuild(
 }
 
 /** Gives up a build: the old generation stays. */
-export async function abandonBuild(pool: Pool, schema: string, build: Build): Promise<void> {
+export async function abandonBuild(
+  pool: Pool,
+  schema: string,
+  { distributed }: RegisteredApp,
+  build: Build,
+): Promise<void> {
   await pool.begin(async (tx) => {
     await closeGate(tx, schema, build.appId);
     await endNotes(tx, build.appId);
-    for (const name of tableNames(layoutOf(build.app, build.appId, build.generation))) {
+    for (const name of tableNames(layoutOf(build.app, build.appId, build.generation, distributed))) {
       await run(tx, `drop table if exists ${quote(name)}`);
     }
     await run(tx, 'delete from builds where app_id = $1::int', [build.appId]);
@@ -101,8 +106,8 @@ export async function finishBuild(
   progress: Progress,
 ): Promise<void> {
   const { appId } = build;
-  const old = recordTable(layoutOf(registered.app, appId, registered.generation));
-  const table = recordTable(layoutOf(build.app, appId, build.generation));
+  const old = recordTable(layoutOf(registered.app, appId, registered.generation, registered.distributed));
+  const table = recordTable(layoutOf(build.app, appId, build.generation, registered.distributed));
   const adopter = adopterOf(old.layout, table.layout, build.kind === 'lossy');
   const copying: Copying = { appId, old, table, adopter };
   if (build.kind !== 'import') await copyRecords(pool, copying, build, progress);
@@ -125,6 +130,8 @@ export async function finishBuild(
     }
     await catalogChanged(tx, schema);
   });
+  // What a load replaced was empty: whoever looks for old tables next drops it.
+  if (build.kind === 'import') return;
   await delay(GRACE);
   await dropOldTables(pool);
 }

@@ -29,7 +29,10 @@ export async function readCatalog(pool: Pool, before: VersionedCatalog | null = 
     'isolation level repeatable read read only',
     (tx) =>
       Promise.all([
-        rowsOf<[string, string]>(tx, `select name, value from settings where name in ('catalog_version', 'web_api')`),
+        rowsOf<[string, string]>(
+          tx,
+          `select name, value from settings where name in ('catalog_version', 'web_api', 'distribute')`,
+        ),
         rowsOf<[string, string, User['lang']]>(tx, 'select id, name, lang from users'),
         rowsOf<[number, string, number, number, string | null]>(
           tx,
@@ -50,6 +53,7 @@ export async function readCatalog(pool: Pool, before: VersionedCatalog | null = 
       ]),
   );
   const settled = new Map(settings);
+  const distributed = settled.has('distribute');
   const known = before?.apps ?? new Map<string, RegisteredApp>();
   const rightsOf = grouped(rights, ([userId, update, edit, admin]): [string, Rights] => [
     userId,
@@ -62,7 +66,7 @@ export async function readCatalog(pool: Pool, before: VersionedCatalog | null = 
   const registered = apps.map(([id, code, version, generation, definition]): [string, RegisteredApp] => {
     const app: App = definition === null ? (known.get(code) as RegisteredApp).app : parseDefinition(definition);
     const access = { rights: rightsOf.get(id) ?? new Map(), everyone: app.everyone };
-    return [code, { id, version, generation, app, access, keys: keysOf.get(id) ?? new Map() }];
+    return [code, { id, version, generation, distributed, app, access, keys: keysOf.get(id) ?? new Map() }];
   });
   return {
     version: settled.get('catalog_version') as string,

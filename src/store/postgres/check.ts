@@ -25,7 +25,7 @@ export async function check(
     const problems: CheckProblem[] = [];
     const layouts = [...catalog.apps.values()]
       .filter(({ app }) => appCodes.includes(app.code))
-      .map(({ app, id, generation }) => layoutOf(app, id, generation));
+      .map(({ app, id, generation, distributed }) => layoutOf(app, id, generation, distributed));
     let total = 0;
     for (const { form, tables } of layouts) for (const table of [form, ...tables]) total += await countRows(tx, table);
     let done = 0;
@@ -56,7 +56,10 @@ async function checkApp(
     const { columns, pairs } = table;
     const names = columnNames(table).map((name) => `, t.${quote(name)}`);
     const tokens = pairs === null ? '' : ', p.tokens::text';
-    const joined = pairs === null ? '' : ` left join ${quote(pairs)} p on p.pms_id = t.${key}`;
+    const joined =
+      pairs === null
+        ? ''
+        : ` left join ${quote(pairs)} p on p.pms_id = t.${key}${key === 'pms_id' ? ' and p.pms_record = t.pms_record' : ''}`;
     await run(
       tx,
       `declare checked no scroll cursor for select t.${key}, t.pms_answer${names.join('')}${tokens} from ${quote(table.name)} t${joined} order by t.${key}`,

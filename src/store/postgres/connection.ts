@@ -11,6 +11,8 @@ export interface Place {
   /** `postgres://user:password@host:port/database`; more hosts than one are tried in turn. */
   readonly url: string;
   readonly schema: string;
+  /** Citus spreads the records of a register that is made there over several databases. */
+  readonly distribute?: boolean;
 }
 
 export interface PoolOptions {
@@ -65,7 +67,8 @@ export function openPool({ url, schema }: Place, { max, timeout, forSearches = f
 
 /** The address without what is secret in it. */
 export function withoutPassword(url: string): string {
-  return url.replace(/^([a-z]+:\/\/[^/@:]*):[^@/]*@/i, '$1@').replace(/([?&](?:ssl)?password=)[^&]*/gi, '$1…');
+  // A password may hold what would have to be written otherwise in an address.
+  return url.replace(/^([a-z]+:\/\/[^/@:]*):.*@/i, '$1@').replace(/([?&](?:ssl)?password=)[^&]*/gi, '$1…');
 }
 
 /** Rows as arrays of values, texts as strings. Sent at once: what is called first on one connection is done first. */

@@ -50,8 +50,8 @@ interface Options {
   readonly fingerprint: string;
 }
 
-async function isEmpty(pool: Pool, { app, id, generation }: RegisteredApp): Promise<boolean> {
-  const { form } = layoutOf(app, id, generation);
+async function isEmpty(pool: Pool, { app, id, generation, distributed }: RegisteredApp): Promise<boolean> {
+  const { form } = layoutOf(app, id, generation, distributed);
   return (await rowsOf(pool, `select 1 from ${quote(form.name)} limit 1`)).length === 0;
 }
 
@@ -88,7 +88,7 @@ async function freshLoader({ pool, schema, registered, userId, fingerprint }: Op
   const [row] = await rowsOf<[string]>(pool, 'select source from apps where id = $1::int', [registered.id]);
   const source = row?.[0] as string;
   const build = pending ?? (await beginBuild(pool, schema, registered, registered.app, fingerprint, 'import'));
-  const table = recordTable(layoutOf(build.app, registered.id, build.generation));
+  const table = recordTable(layoutOf(build.app, registered.id, build.generation, registered.distributed));
   const writer = oneBehind((records, position) =>
     pool.begin(async (tx) => {
       // Nothing of this is seen before the load is finished, so a commit may reach the disk later.
@@ -113,7 +113,7 @@ async function freshLoader({ pool, schema, registered, userId, fingerprint }: Op
 async function steadyLoader({ pool, schema, registered, userId, fingerprint }: Options): Promise<Loader> {
   const { code } = registered.app;
   let current = registered;
-  let table = recordTable(layoutOf(current.app, current.id, current.generation));
+  let table = recordTable(layoutOf(current.app, current.id, current.generation, current.distributed));
   const [row] = await rowsOf<[string]>(
     pool,
     'select position from imports where app_id = $1::int and fingerprint = $2',
@@ -132,7 +132,7 @@ async function steadyLoader({ pool, schema, registered, userId, fingerprint }: O
           throw new Mistake(`the definition of ${code} was changed meanwhile; run the same command again`);
         }
         current = newest;
-        table = recordTable(layoutOf(current.app, current.id, current.generation));
+        table = recordTable(layoutOf(current.app, current.id, current.generation, current.distributed));
       }
       const loaded = await putRecords(tx, current, table, userId, records);
       await run(

@@ -15,7 +15,7 @@ import {
 } from '../move.ts';
 import { type Connection, openPool, type Place, rowsOf, run } from './connection.ts';
 import { type RecordTable, recordTable } from './record-table.ts';
-import { moveNote, SCHEMA_VERSION } from './schema.ts';
+import { isSpread, moveNote, SCHEMA_VERSION } from './schema.ts';
 
 /** Opens the register in a database as the source of a move. */
 export async function openPostgresSource(place: Place): Promise<MoveSource> {
@@ -64,10 +64,11 @@ export function moveReader(on: Connection): MoveReader & { table(appId: number):
     table,
     async catalog() {
       const { catalog, generations } = await readCatalog(on);
+      const distributed = await isSpread(on);
       tables = new Map(
         catalog.apps.map(({ id, definition }) => [
           id,
-          recordTable(layoutOf(parseDefinition(definition), id, generations.get(id) as number)),
+          recordTable(layoutOf(parseDefinition(definition), id, generations.get(id) as number, distributed)),
         ]),
       );
       return catalog;

@@ -22,8 +22,8 @@ import { placesPassed, takeNumbers } from './counters.ts';
 import { moveReader } from './move-source.ts';
 import type { RecordTable } from './record-table.ts';
 import { continueRename, pendingRenames, startRename } from './rename.ts';
-import { hasSchema, lockOf, migrate, moveNote } from './schema.ts';
-import { tableNames, tableStatements } from './tables.ts';
+import { hasSchema, isSpread, lockOf, migrate, moveNote } from './schema.ts';
+import { historyStatements, tableNames, tableStatements } from './tables.ts';
 
 /** Opens a database as the target of a move, a new one or one that was begun; nothing is changed where it is refused. */
 export async function openPostgresTarget(place: Place, move: Move): Promise<MoveTarget> {
@@ -41,7 +41,7 @@ export async function openPostgresTarget(place: Place, move: Move): Promise<Move
     }
     const hasTables = (await hasSchema(pool, schema)) && (await hasApps(pool));
     judgeTarget(hasTables ? await moveNote(pool) : undefined, !hasTables || (await isEmpty(pool)), move);
-    await migrate(pool, schema);
+    await migrate(pool, place);
     await run(
       pool,
       `insert into settings (name, value) values ($1, $2) on conflict (name) do update set value = excluded.value`,
@@ -197,7 +197,8 @@ async function putApp(tx: Connection, app: MovedApp, before: MovedCatalog): Prom
     [id, code, definition, source, version, createdAt],
   );
   if (!before.apps.some((other) => hasSameRecords(other, app))) {
-    for (const statement of tableStatements(layoutOfApp(app))) await run(tx, statement);
+    const layout = layoutOfApp(app, await isSpread(tx));
+    for (const statement of [...tableStatements(layout), ...historyStatements(layout)]) await run(tx, statement);
   }
   for (const { userId, update, edit, admin } of app.rights) {
     await run(
@@ -226,7 +227,7 @@ async function putApp(tx: Connection, app: MovedApp, before: MovedCatalog): Prom
 }
 
 async function dropApp(tx: Connection, app: MovedApp): Promise<void> {
-  const layout = layoutOfApp(app);
+  const layout = layoutOfApp(app, await isSpread(tx));
   for (const name of [...tableNames(layout), layout.history]) await run(tx, `drop table ${quote(name)}`);
   await run(tx, 'delete from counters where app_id = $1::int', [app.id]);
   await run(tx, 'delete from renames where app_id = $1::int', [app.id]);
@@ -234,6 +235,6 @@ async function dropApp(tx: Connection, app: MovedApp): Promise<void> {
 }
 
 /** Its tables in the target are the first generation. */
-function layoutOfApp({ id, definition }: MovedApp): Layout {
-  return layoutOf(parseDefinition(definition), id, 1);
+function layoutOfApp({ id, definition }: MovedApp, distributed: boolean): Layout {
+  return layoutOf(parseDefinition(definition), id, 1, distributed);
 }

@@ -14,7 +14,8 @@ export const SCHEMA = 'daicho';
 
 export function postgresEngine(settings: EngineSettings): Engine {
   const { databaseUrl: url, databaseReadUrls, databaseConnections, databaseTimeout } = settings;
-  const place = { url, schema: SCHEMA };
+  const distribute = settings.distribute === 'citus';
+  const place = { url, schema: SCHEMA, distribute };
   const inDatabase = async <T>(work: (pool: Pool) => Promise<T>): Promise<T> => {
     const pool = openPool(place, { max: 1, timeout: 0 });
     try {
@@ -37,7 +38,7 @@ export function postgresEngine(settings: EngineSettings): Engine {
     async makeRegister(fill) {
       const workplace = `${SCHEMA}_first_start_${randomBytes(6).toString('hex')}`;
       try {
-        const register = await openPostgresRegister({ url, schema: workplace });
+        const register = await openPostgresRegister({ ...place, schema: workplace });
         const filled = await fill(register).finally(() => register.close());
         await inDatabase((pool) => run(pool, `alter schema ${quote(workplace)} rename to ${quote(SCHEMA)}`));
         return filled;

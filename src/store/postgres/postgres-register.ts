@@ -21,8 +21,8 @@ import { type Connection, guarded, openPool, type Place, type Pool, rowsOf, run 
 import { withLease } from './lease.ts';
 import { openLoader, type Release } from './load.ts';
 import { continueRename, startRename } from './rename.ts';
-import { openSchema } from './schema.ts';
-import { indexStatements, tableStatements } from './tables.ts';
+import { isSpread, openSchema } from './schema.ts';
+import { historyStatements, indexStatements, tableStatements } from './tables.ts';
 
 /** Opens the register in a database; makes it where there is none. */
 export async function openPostgresRegister(place: Place): Promise<Register> {
@@ -30,7 +30,7 @@ export async function openPostgresRegister(place: Place): Promise<Register> {
   const pool = openPool(place, { max: 6, timeout: 0 });
   let catalog = await guarded('read', async () => {
     try {
-      await openSchema(pool, schema);
+      await openSchema(pool, place);
       await dropOldTables(pool);
       return await readCatalog(pool);
     } catch (error) {
@@ -166,7 +166,7 @@ export async function openPostgresRegister(place: Place): Promise<Register> {
         const registered = await appOf(appCode);
         let build = await pendingBuild(pool, id);
         if (build?.kind === 'import') {
-          await abandonBuild(pool, schema, build);
+          await abandonBuild(pool, schema, registered, build);
           build = null;
         }
         build ??= await beginBuild(
@@ -227,7 +227,7 @@ export async function openPostgresRegister(place: Place): Promise<Register> {
           `a load into ${code} was interrupted; run it again first, or give it up with: daicho reindex ${code}`,
         );
       }
-      if (pending !== null) await abandonBuild(pool, schema, pending);
+      if (pending !== null) await abandonBuild(pool, schema, registered, pending);
       if (report.change.rebuild) {
         const build = await beginBuild(pool, schema, registered, app, source, loses ? 'lossy' : 'rebuild');
         await finishBuild(pool, schema, registered, build, options.progress);
@@ -267,8 +267,9 @@ async function createApp(tx: Connection, id: number, app: RegisteredApp['app'], 
     'insert into apps (id, code, definition, source, version, generation, created_at) values ($1::int, $2, $3, $4, 1, 1, $5)',
     [id, app.code, JSON.stringify(app), source, now()],
   );
-  const layout = layoutOf(app, id, 1);
-  for (const statement of [...tableStatements(layout), ...indexStatements(layout)]) await run(tx, statement);
+  const layout = layoutOf(app, id, 1, await isSpread(tx));
+  const statements = [...tableStatements(layout), ...historyStatements(layout), ...indexStatements(layout)];
+  for (const statement of statements) await run(tx, statement);
 }
 
 async function sourceOf(pool: Pool, { id }: RegisteredApp): Promise<string> {
@@ -276,8 +277,8 @@ async function sourceOf(pool: Pool, { id }: RegisteredApp): Promise<string> {
   return row?.[0] as string;
 }
 
-async function countRecords(pool: Pool, { app, id, generation }: RegisteredApp): Promise<number> {
-  const { form } = layoutOf(app, id, generation);
+async function countRecords(pool: Pool, { app, id, generation, distributed }: RegisteredApp): Promise<number> {
+  const { form } = layoutOf(app, id, generation, distributed);
   return Number((await rowsOf<[string]>(pool, `select count(*) from ${quote(form.name)}`))[0]?.[0]);
 }
 
@@ -288,7 +289,7 @@ async function unreadableValues(
   app: RegisteredApp['app'],
   { conversions }: DefinitionChange,
 ): Promise<Applied['unreadable']> {
-  const layout = layoutOf(registered.app, registered.id, registered.generation);
+  const layout = layoutOf(registered.app, registered.id, registered.generation, registered.distributed);
   const unreadable: Applied['unreadable'][number][] = [];
   for (const { field: id, table: code } of conversions) {
     const fields = code === undefined ? app.fields : (app.tables.find((table) => table.code === code)?.fields ?? []);

@@ -46,7 +46,7 @@ export async function openPostgresStore(options: PostgresStoreOptions): Promise<
   const endAll = () => Promise.all([pool, short, long].map((each) => each.end({ timeout: 0 })));
   const opened = await guarded('read', async () => {
     try {
-      await openSchema(pool, schema);
+      await openSchema(pool, options);
       const catalog = await liveCatalog(place, pool);
       return { catalog, replicas: await watchReplicas(place, pool, { urls: readUrls, connections, timeout }) };
     } catch (error) {
@@ -80,7 +80,7 @@ export async function openPostgresStore(options: PostgresStoreOptions): Promise<
   const layoutFor = (app: RegisteredApp): Layout => {
     let layout = layouts.get(app);
     if (layout === undefined) {
-      layout = layoutOf(app.app, app.id, app.generation);
+      layout = layoutOf(app.app, app.id, app.generation, app.distributed);
       layouts.set(app, layout);
     }
     return layout;

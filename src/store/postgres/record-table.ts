@@ -5,6 +5,7 @@ import { tokenNumbers } from '../../sql/pairs.ts';
 import { quote } from '../../sql/sql.ts';
 import type { Derived, StoredRecord } from '../derive.ts';
 import { arrayText, type Connection, rowsOf, run } from './connection.ts';
+import { spreadTable } from './spread-table.ts';
 import { columnNames, keyStart } from './tables.ts';
 
 /** A record as it is written. */
@@ -48,14 +49,21 @@ export interface RecordTable {
   keepVersions(tx: Connection, versions: readonly KeptVersion[]): Promise<void>;
 }
 
+/** Reads records (alias t) by the rest of a query. */
+export type StoredRows = (
+  tx: Connection,
+  where: string,
+  parameters: readonly (string | number)[],
+) => Promise<readonly StoredRecord[]>;
+
 /** The records of a generation. */
 export function recordTable(layout: Layout): RecordTable {
   const { form } = layout;
   const name = quote(form.name);
   const values = form.columns.map((column) => `t.${quote(column.name)}`).join(', ');
   const select = `select t.pms_seq, t.pms_revision, ${values} from ${name} t`;
-  const stored = async (tx: Connection, text: string, parameters: readonly (string | number)[]) =>
-    (await rowsOf(tx, text, parameters)).map(storedRecord);
+  const stored: StoredRows = async (tx, where, parameters) =>
+    (await rowsOf(tx, `${select} ${where}`, parameters)).map(storedRecord);
   const key = `t.${quote(keyColumn(layout))}`;
   const starts = `array(select ${keyStart('k')} from unnest($1::text[]) k)`;
   const isKey = `${keyStart(key)} = any(${starts}) and ${key} = any($1::text[])`;
@@ -65,18 +73,16 @@ export function recordTable(layout: Layout): RecordTable {
   const updateText = `update ${name} t set ${set.join(', ')} from unnest($1::bigint[], $2::int[], $3::text[], ${lists})
     as v (seq, pms_revision, pms_answer, ${columns.map(quote).join(', ')}) where t.pms_seq = v.seq`;
 
-  return {
+  const table: RecordTable = {
     layout,
     findForUpdate: (tx, primaryKeys) =>
-      stored(tx, `${select} where ${isKey} order by t.pms_seq for update`, [arrayText(primaryKeys)]),
+      stored(tx, `where ${isKey} order by t.pms_seq for update`, [arrayText(primaryKeys)]),
     after: (tx, seq, limit, lock = false) =>
-      stored(
-        tx,
-        `${select} where t.pms_seq > $1::bigint order by t.pms_seq limit $2::int${lock ? ' for update' : ''}`,
-        [seq, limit],
-      ),
-    at: (tx, places) =>
-      stored(tx, `${select} where t.pms_seq = any($1::bigint[]) order by t.pms_seq`, [arrayText(places)]),
+      stored(tx, `where t.pms_seq > $1::bigint order by t.pms_seq limit $2::int${lock ? ' for update' : ''}`, [
+        seq,
+        limit,
+      ]),
+    at: (tx, places) => stored(tx, `where t.pms_seq = any($1::bigint[]) order by t.pms_seq`, [arrayText(places)]),
     async insert(tx, records) {
       const rows = records.map(({ seq, revision, derived }) => [seq, revision, derived.answer, ...derived.columns]);
       const tokens = records.map(({ seq, derived }) => [seq, derived.tokens] as const);
@@ -111,7 +117,7 @@ export function recordTable(layout: Layout): RecordTable {
       await Promise.all(writing);
     },
     async remove(tx, places) {
-      for (let table = 0; table < layout.tables.length; table++) await this.removeRows(tx, table, places);
+      for (let index = 0; index < layout.tables.length; index++) await table.removeRows(tx, index, places);
       const list = [arrayText(places)];
       if (form.pairs !== null) {
         await run(tx, `delete from ${quote(form.pairs)} where pms_id = any($1::bigint[])`, list);
@@ -137,15 +143,16 @@ export function recordTable(layout: Layout): RecordTable {
       const rows = written.flatMap(({ seq, rows: some }) =>
         some.map(({ id, derived }, row) => [id, seq, row + 1, derived.answer, ...derived.columns]),
       );
-      const tokens = written.flatMap(({ rows: some }) => some.map(({ id, derived }) => [id, derived.tokens] as const));
+      const tokens = written.flatMap(({ seq, rows: some }) =>
+        some.map(({ id, derived }) => [id, derived.tokens, seq] as const),
+      );
       await Promise.all([insertRows(tx, table.name, own, columnNames(table), rows), insertTokens(tx, table, tokens)]);
     },
     async removeRows(tx, index, places) {
       const table = layout.tables[index] as TableLayout;
       const list = [arrayText(places)];
       if (table.pairs !== null) {
-        const ids = `select pms_id from ${quote(table.name)} where pms_record = any($1::bigint[])`;
-        await run(tx, `delete from ${quote(table.pairs)} where pms_id in (${ids})`, list);
+        await run(tx, `delete from ${quote(table.pairs)} where pms_record = any($1::bigint[])`, list);
       }
       await run(tx, `delete from ${quote(table.name)} where pms_record = any($1::bigint[])`, list);
     },
@@ -165,6 +172,7 @@ export function recordTable(layout: Layout): RecordTable {
       );
     },
   };
+  return layout.keys === null ? table : { ...table, ...spreadTable(layout, layout.keys, table, stored) };
 }
 
 /** Puts rows into a table: first the columns of `own` by their types, then texts. */
@@ -186,17 +194,28 @@ async function insertRows(
   );
 }
 
-/** Every record has a row in the pair index, an empty list where it has no tokens. */
+/** Every record has a row in the pair index, an empty list where it has no tokens; rows have their record beside it. */
 async function insertTokens(
   tx: Connection,
   { pairs }: TableLayout,
-  tokens: readonly (readonly [id: number, tokens: string])[],
+  tokens: readonly (readonly [id: number, tokens: string, record?: number])[],
 ): Promise<void> {
   if (pairs === null || tokens.length === 0) return;
+  const ids = arrayText(tokens.map(([id]) => id));
+  const lists = arrayText(tokens.map(([, text]) => arrayText(tokenNumbers(text))));
+  if (tokens[0]?.[2] === undefined) {
+    await run(
+      tx,
+      `insert into ${quote(pairs)} (pms_id, tokens) select id, list::int[] from unnest($1::bigint[], $2::text[]) v (id, list)`,
+      [ids, lists],
+    );
+    return;
+  }
   await run(
     tx,
-    `insert into ${quote(pairs)} (pms_id, tokens) select id, list::int[] from unnest($1::bigint[], $2::text[]) v (id, list)`,
-    [arrayText(tokens.map(([id]) => id)), arrayText(tokens.map(([, text]) => arrayText(tokenNumbers(text))))],
+    `insert into ${quote(pairs)} (pms_id, pms_record, tokens)
+     select id, record, list::int[] from unnest($1::bigint[], $2::bigint[], $3::text[]) v (id, record, list)`,
+    [ids, arrayText(tokens.map(([, , record]) => record as number)), lists],
   );
 }
 

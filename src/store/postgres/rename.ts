@@ -62,7 +62,7 @@ async function renderSome(
     return 0;
   };
   if (registered === undefined) return finish();
-  const layout = layoutOf(registered.app, registered.id, registered.generation);
+  const layout = layoutOf(registered.app, registered.id, registered.generation, registered.distributed);
   const table = recordTable(layout);
   const records = await table.after(tx, position, BATCH, true);
   const last = records.at(-1);

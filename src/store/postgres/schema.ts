@@ -1,7 +1,7 @@
 // The tables beside the records: apps, users, rights, keys, settings; made and migrated here.
 import { quote } from '../../sql/sql.ts';
 import { MOVE_NOTE, refuseUnfinishedMove } from '../move.ts';
-import { type Connection, type Pool, rowsOf, run } from './connection.ts';
+import { type Connection, type Place, type Pool, rowsOf, run } from './connection.ts';
 
 /** Each entry takes the schema from the version of its index to the next; a setting holds where it is. */
 const MIGRATIONS: readonly string[] = [
@@ -57,8 +57,8 @@ export async function hasSchema(pool: Pool, schema: string): Promise<boolean> {
 export const SCHEMA_VERSION = MIGRATIONS.length;
 
 /** Brings the schema of a register to the newest version, making it where there is none. */
-export async function openSchema(pool: Pool, schema: string): Promise<void> {
-  await migrate(pool, schema);
+export async function openSchema(pool: Pool, place: Place): Promise<void> {
+  await migrate(pool, place);
   refuseUnfinishedMove(await moveNote(pool));
 }
 
@@ -69,7 +69,7 @@ export async function moveNote(on: Connection): Promise<string | undefined> {
 }
 
 /** Brings the schema to the newest version, making it where there is none; one process at a time. */
-export async function migrate(pool: Pool, schema: string): Promise<void> {
+export async function migrate(pool: Pool, { schema, distribute = false }: Place): Promise<void> {
   await pool.begin(async (tx) => {
     await run(tx, `select pg_advisory_xact_lock(${MIGRATION_LOCK}, $1::int)`, [lockOf(schema)]);
     if (!(await hasSchema(tx as unknown as Pool, schema))) await run(tx, `create schema ${quote(schema)}`);
@@ -84,10 +84,27 @@ export async function migrate(pool: Pool, schema: string): Promise<void> {
     if (version > MIGRATIONS.length) {
       throw new Error('this database was written by a newer version of Daicho; start that version, or a newer one');
     }
+    if (distribute) await spreadNew(tx, version === 0);
     if (version === MIGRATIONS.length) return;
     for (const migration of MIGRATIONS.slice(version)) await run(tx, migration);
     await run(tx, `update settings set value = $1 where name = 'schema_version'`, [String(MIGRATIONS.length)]);
   });
+}
+
+/** Notes that a register that is being made is to be spread; one that was made without cannot be. */
+async function spreadNew(tx: Connection, isNew: boolean): Promise<void> {
+  if (!isNew) {
+    if (await isSpread(tx)) return;
+    throw new Error('this register is in one database; for Citus, move it to a new database with: daicho move');
+  }
+  const [row] = await rowsOf<[string | null]>(tx, `select to_regproc('create_distributed_table')::text`);
+  if (row?.[0] == null) throw new Error('this database has no Citus; make it with: create extension citus');
+  await run(tx, `insert into settings (name, value) values ('distribute', 'citus')`);
+}
+
+/** Whether the records of the register are spread over several databases. */
+export async function isSpread(on: Connection): Promise<boolean> {
+  return (await rowsOf(on, `select 1 from settings where name = 'distribute'`)).length > 0;
 }
 
 /** A number for a name, for locks that are known by numbers. */

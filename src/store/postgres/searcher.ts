@@ -13,6 +13,7 @@ import {
   startFrom,
   startFromPairs,
   versionedPageQuery,
+  wholeTest,
 } from '../../sql/search.ts';
 import { quote, type Sql, sql } from '../../sql/sql.ts';
 import { type Connection, rowsOf } from './connection.ts';
@@ -104,6 +105,10 @@ export async function countRecords(on: Connection, plan: Plan, after: number, li
 /** Place of the record with the primary key; null where there is none. */
 export async function placeOf(on: Connection, layout: Layout, primaryKey: string): Promise<number | null> {
   const key = quote(keyColumn(layout));
+  if (layout.keys !== null) {
+    const [row] = await rowsOf<[string]>(on, `select pms_seq from ${quote(layout.keys)} where key = $1`, [primaryKey]);
+    return row === undefined ? null : Number(row[0]);
+  }
   const text = `select pms_seq from ${quote(layout.form.name)} where ${keyStart(key)} = ${keyStart('$1')} and ${key} = $1`;
   const [row] = await rowsOf<[string]>(on, text, [primaryKey]);
   return row === undefined ? null : Number(row[0]);
@@ -126,6 +131,10 @@ export async function makePlan(
   const [only] = groups;
   const plan = { layout, search, walk: 0 };
   if (only === undefined) return { ...plan, start: { kind: 'all' }, tests: [], work: 0 };
+  if (layout.keys !== null) {
+    const tests = groups.map((group) => wholeTest(POSTGRES, group));
+    return { ...plan, start: { kind: 'all' }, tests, work: 0 };
+  }
   const single = groups.length === 1 && only.conditions.length === 1;
   let best = fewest(await countGroups(on, frequencies, groups, single ? MANY : FEW));
   if (best.rows >= FEW && !single) {

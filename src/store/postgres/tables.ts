@@ -9,20 +9,46 @@ const TEXT = 'text collate "C"';
 /** How many values of the pair index's column are looked at for the tokens that most records have (token-frequencies.ts). */
 const STATISTICS = 300;
 
-/** The statements that make the tables and what must hold while records come in. */
+/**
+ * The statements that make the tables of a generation and what must hold while records come in. Whatever belongs to a record has
+ * its place, and every key begins with it, so that Citus can keep all of a record in one database: there each table is
+ * spread by that column.
+ */
 export function tableStatements(layout: Layout): readonly string[] {
-  const { form } = layout;
+  const { form, keys } = layout;
+  const key = quote(keyColumn(layout));
+  const keyName = quote(`${form.name}_key`);
   return [
     `create table ${quote(form.name)} (pms_seq bigint primary key, pms_revision integer not null, pms_answer text not null, ${columnsOf(form)})`,
-    `create unique index ${quote(`${form.name}_key`)} on ${quote(form.name)} ${keyIndex(quote(keyColumn(layout)))}`,
-    ...pairsStatements(form),
+    ...spread(layout, form.name, 'pms_seq'),
+    ...(keys === null
+      ? [`create unique index ${keyName} on ${quote(form.name)} ${keyIndex(key)}`]
+      : [
+          `create table ${quote(keys)} (key ${TEXT} primary key, pms_seq bigint not null)`,
+          ...spread(layout, keys, 'key'),
+          `create index ${keyName} on ${quote(form.name)} (${keyStart(key)})`,
+        ]),
+    ...pairsStatements(layout, form, '', 'pms_id'),
     ...layout.tables.flatMap((rows) => [
-      `create table ${quote(rows.name)} (pms_id bigint primary key, pms_record bigint not null, pms_row integer not null, pms_answer text not null, ${columnsOf(rows)})`,
+      `create table ${quote(rows.name)} (pms_id bigint not null, pms_record bigint not null, pms_row integer not null, pms_answer text not null, ${columnsOf(rows)}, primary key (pms_record, pms_id))`,
       `create unique index ${quote(`${rows.name}_rows`)} on ${quote(rows.name)} (pms_record, pms_row)`,
-      ...pairsStatements(rows),
+      ...spread(layout, rows.name, 'pms_record'),
+      ...pairsStatements(layout, rows, 'pms_record bigint not null, ', 'pms_record, pms_id'),
     ]),
-    `create table if not exists ${quote(layout.history)} (record bigint not null, revision integer not null, user_id text not null, at text not null, version text not null, primary key (record, revision))`,
   ];
+}
+
+/** The statements that make what outlives generations. */
+export function historyStatements(layout: Layout): readonly string[] {
+  return [
+    `create table ${quote(layout.history)} (record bigint not null, revision integer not null, user_id text not null, at text not null, version text not null, primary key (record, revision))`,
+    ...spread(layout, layout.history, 'record'),
+  ];
+}
+
+/** Spreads a table over several databases by a column, where the register is. */
+function spread({ keys }: Layout, table: string, column: string): readonly string[] {
+  return keys === null ? [] : [`select create_distributed_table('${table}', '${column}')`];
 }
 
 /** The start of a primary key, and what tells long ones apart: no index takes the whole of them. */
@@ -50,11 +76,12 @@ function columnsOf(table: TableLayout): string {
 }
 
 /** One list of numbers (sql/pairs.ts) for each record or row, beside the wide table so that many are read from few pages. */
-function pairsStatements({ pairs }: TableLayout): readonly string[] {
+function pairsStatements(layout: Layout, { pairs }: TableLayout, more: string, key: string): readonly string[] {
   if (pairs === null) return [];
   return [
-    `create table ${quote(pairs)} (pms_id bigint primary key, tokens int[] not null)`,
+    `create table ${quote(pairs)} (${more}pms_id bigint not null, tokens int[] not null, primary key (${key}))`,
     `alter table ${quote(pairs)} alter column tokens set statistics ${STATISTICS}`,
+    ...spread(layout, pairs, key.split(',')[0] as string),
   ];
 }
 
@@ -64,7 +91,7 @@ export function indexStatements(layout: Layout): readonly string[] {
     const trees = table.columns.flatMap((column) => {
       if (column.index === null) return [];
       const name = quote(column.formName ?? column.name);
-      const order = table === layout.form ? 'pms_seq' : 'pms_record';
+      const order = table === layout.form ? '(pms_seq + 0)' : 'pms_record';
       const key = isLong(column) ? `left(${name}, ${WHOLE_IN_INDEX})` : name;
       return [`create index if not exists ${quote(column.index)} on ${quote(table.name)} (${key}, ${order})`];
     });
@@ -80,6 +107,7 @@ export function pairsIndex(pairs: string): string {
 }
 
 /** Every table of a generation; the history is not one of them. */
-export function tableNames({ form, tables }: Layout): readonly string[] {
-  return [form, ...tables].flatMap(({ name, pairs }) => (pairs === null ? [name] : [pairs, name]));
+export function tableNames({ form, tables, keys }: Layout): readonly string[] {
+  const names = [form, ...tables].flatMap(({ name, pairs }) => (pairs === null ? [name] : [pairs, name]));
+  return keys === null ? names : [...names, keys];
 }

@@ -12,10 +12,10 @@ import type { LiveCatalog } from './live-catalog.ts';
 import { type KeptVersion, type RecordTable, recordTable, type WrittenRecord } from './record-table.ts';
 import type { Replicas } from './replicas.ts';
 
-/** Most updates in one commit. */
-const BATCH = 128;
-/** Batches under way at once: one commits while the next is made. */
-const LANES = 2;
+/** Most updates in one commit, and commits under way at once: one is made while the next is gathered. */
+const TOGETHER = { batch: 128, lanes: 2 } as const;
+/** Where records are spread over several databases: a commit of one record is of one database. */
+const ONE_BY_ONE = { batch: 1, lanes: 8 } as const;
 
 interface Waiting {
   readonly job: UpdateJob;
@@ -53,7 +53,7 @@ export function openWriter(
   const writable = (registered: RegisteredApp): WritableApp => {
     let app = apps.get(registered);
     if (app === undefined) {
-      const layout = layoutOf(registered.app, registered.id, registered.generation);
+      const layout = layoutOf(registered.app, registered.id, registered.generation, registered.distributed);
       app = {
         id: registered.id,
         table: recordTable(layout),
@@ -142,9 +142,10 @@ export function openWriter(
   };
 
   const send = (): void => {
-    while (busy < LANES && waiting.length > 0) {
-      const some = waiting.slice(0, BATCH);
-      waiting = waiting.slice(BATCH);
+    const { batch, lanes } = isDistributed(catalog.current()) ? ONE_BY_ONE : TOGETHER;
+    while (busy < lanes && waiting.length > 0) {
+      const some = waiting.slice(0, batch);
+      waiting = waiting.slice(batch);
       busy++;
       void runSome(some).finally(() => {
         busy--;
@@ -171,6 +172,10 @@ export function openWriter(
         send();
       }),
   };
+}
+
+function isDistributed({ apps }: VersionedCatalog): boolean {
+  return apps.values().some(({ distributed }) => distributed);
 }
 
 /** The connection was lost before anything was written. */

@@ -56,6 +56,7 @@ function readCatalog(db: Connection): Catalog {
       id: row.id,
       version: row.version,
       generation: row.generation,
+      distributed: false,
       app,
       access: { rights: readRights(db, row.id), everyone: app.everyone },
       keys: readKeys(db, row.id),

@@ -45,7 +45,7 @@ export function openSqliteTarget(dataDir: string, move: Move): MoveTarget {
     db.close();
     throw error;
   }
-  return moveTarget(db);
+  return moveTarget(db, move);
 }
 
 function judge(db: Connection, move: Move): void {
@@ -57,20 +57,23 @@ function judge(db: Connection, move: Move): void {
   throw new Mistake(`process ${noted.pid} is moving a register there; wait for it to finish, or stop it`);
 }
 
+function note(db: Connection, noted: NotedMove): void {
+  db.prepare('insert or replace into settings (name, value) values (?, ?)').run(MOVE_NOTE, JSON.stringify(noted));
+}
+
 /** Notes that this process is at work on the move. */
 function takeUp(db: Connection, move: Move): void {
   db.transaction(() => {
     judge(db, move);
     migrate(db);
-    const note: NotedMove = { ...move, pid: process.pid };
-    db.prepare('insert or replace into settings (name, value) values (?, ?)').run(MOVE_NOTE, JSON.stringify(note));
+    note(db, { ...move, pid: process.pid });
   }).immediate();
   // It is of no use before it is finished, so a commit may reach the disk later.
   db.pragma('synchronous = NORMAL');
   db.pragma('wal_autocheckpoint = 8000');
 }
 
-function moveTarget(db: Connection): MoveTarget {
+function moveTarget(db: Connection, move: Move): MoveTarget {
   const reader = moveReader(db);
   let uncommitted = 0;
   const commit = () => {
@@ -148,6 +151,8 @@ function moveTarget(db: Connection): MoveTarget {
     },
     async close() {
       commit();
+      // Somebody else may go on with it.
+      if (moveNote(db) !== undefined) note(db, move);
       db.close();
     },
   };
