@@ -8,20 +8,28 @@ const COMMAND = fileURLToPath(new URL('../bin/daicho.js', import.meta.url));
 export const SEARCH_PATH = '/webapi/v1/dataset/search';
 export const UPDATE_PATH = '/webapi/v1/data/update';
 
-// Settings of the shell that the bench is called from must not reach the server.
-function environment(data: string, more: NodeJS.ProcessEnv = {}): NodeJS.ProcessEnv {
-  const { PATH, HOME, TMPDIR, SystemRoot } = process.env;
-  return { PATH, HOME, TMPDIR, SystemRoot, DATA_DIR: data, LOG_LEVEL: 'error', ...more };
+/** Where the register is. */
+export interface Where {
+  /** Folder of SQLite's register, and of the bench's note about it. */
+  readonly data: string;
+  /** Address of a PostgreSQL database; '' for SQLite. */
+  readonly database: string;
 }
 
-/** Runs one command on a data folder and returns what it printed. */
-export function command(data: string, ...args: string[]): Promise<string> {
-  return run(COMMAND, args, environment(data));
+// Settings of the shell that the bench is called from must not reach the server.
+function environment({ data, database }: Where, more: NodeJS.ProcessEnv = {}): NodeJS.ProcessEnv {
+  const { PATH, HOME, TMPDIR, SystemRoot } = process.env;
+  return { PATH, HOME, TMPDIR, SystemRoot, DATA_DIR: data, DATABASE_URL: database, LOG_LEVEL: 'error', ...more };
+}
+
+/** Runs one command and returns what it printed. */
+export function command(where: Where, ...args: string[]): Promise<string> {
+  return run(COMMAND, args, environment(where));
 }
 
 /** A new key of the app for a user. */
-export async function issueKey(data: string, user: string): Promise<string> {
-  const printed = JSON.parse(await command(data, 'key', 'issue', APP_CODE, user, '--json')) as { key?: unknown };
+export async function issueKey(where: Where, user: string): Promise<string> {
+  const printed = JSON.parse(await command(where, 'key', 'issue', APP_CODE, user, '--json')) as { key?: unknown };
   if (typeof printed.key !== 'string') throw new Error('"key issue --json" printed no key');
   return printed.key;
 }
@@ -32,12 +40,12 @@ export interface Server {
 }
 
 /** Starts the server; it may not answer yet. */
-export async function serve(data: string, workers: number): Promise<Server> {
+export async function serve(where: Where, workers: number): Promise<Server> {
   const port = await freePort();
   const server = start(
     COMMAND,
     ['serve', '--workers', String(workers)],
-    environment(data, { HOST: '127.0.0.1', PORT: String(port) }),
+    environment(where, { HOST: '127.0.0.1', PORT: String(port) }),
   );
   // Nobody reads what it prints; a full pipe would stop it.
   server.stdout?.resume();

@@ -2,8 +2,9 @@
 import { existsSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { mkdir, readdir, stat } from 'node:fs/promises';
 import { join } from 'node:path';
+import postgres from 'postgres';
 import { writeCsv } from './csv.ts';
-import { command } from './daicho.ts';
+import { command, type Where } from './daicho.ts';
 import { APP_CODE, DEFINITION } from './register.ts';
 
 export const USER = 'bench';
@@ -19,40 +20,48 @@ export interface Loaded {
 
 const NOTE = 'bench.json';
 
-/** What a data folder holds from an earlier bench, or null. */
-export function alreadyLoaded(data: string): Loaded | null {
+/** What an earlier bench loaded, or null. */
+export function alreadyLoaded({ data }: Where): Loaded | null {
   const note = join(data, NOTE);
   return existsSync(note) ? (JSON.parse(readFileSync(note, 'utf8')) as Loaded) : null;
 }
 
-/** Makes the CSV in `scratch` and imports it into `data`. */
+/** Makes the CSV in `scratch` and imports it. */
 export async function load(
-  data: string,
+  where: Where,
   scratch: string,
   seed: number,
   records: number,
   say: (line: string) => void,
 ): Promise<Loaded> {
+  const { data, database } = where;
   await mkdir(data, { recursive: true });
   const definition = join(scratch, `${APP_CODE}.yaml`);
   const csv = join(scratch, `${APP_CODE}.csv`);
   writeFileSync(definition, DEFINITION);
   say(`writing a CSV of ${records} records`);
   const csvBytes = await writeCsv(csv, seed, records);
-  await command(data, 'app', 'apply', definition);
+  await command(where, 'app', 'apply', definition);
   say('importing it');
   const from = performance.now();
-  await command(data, 'record', 'import', APP_CODE, csv);
+  await command(where, 'record', 'import', APP_CODE, csv);
   const importSeconds = (performance.now() - from) / 1000;
   const errors = csv.replace(/\.csv$/, '.errors.csv');
   if (existsSync(errors) && statSync(errors).size > 0) throw new Error(`the import refused rows: ${errors}`);
-  const databaseBytes = await folderBytes(data);
-  await command(data, 'user', 'add', USER, '--name', '計測', '--lang', 'ja');
-  await command(data, 'app', 'grant', APP_CODE, USER, '--update');
-  await command(data, 'option', 'web-api', 'on');
+  const databaseBytes = database === '' ? await folderBytes(data) : await databaseSize(database);
+  await command(where, 'user', 'add', USER, '--name', '計測', '--lang', 'ja');
+  await command(where, 'app', 'grant', APP_CODE, USER, '--update');
+  await command(where, 'option', 'web-api', 'on');
   const loaded = { seed, records, csvBytes, databaseBytes, importSeconds };
   writeFileSync(join(data, NOTE), `${JSON.stringify(loaded)}\n`);
   return loaded;
+}
+
+async function databaseSize(database: string): Promise<number> {
+  const sql = postgres(database, { max: 1 });
+  const [row] = await sql.unsafe<{ bytes: string }[]>('select pg_database_size(current_database()) as bytes');
+  await sql.end();
+  return Number(row?.bytes);
 }
 
 async function folderBytes(folder: string): Promise<number> {

@@ -20,6 +20,7 @@ export interface Report {
   readonly machine: string;
   readonly seconds: number;
   readonly workers: number;
+  readonly engine: string;
   readonly loaded: Loaded;
   readonly importRate: number;
   readonly startMilliseconds: number;
@@ -46,6 +47,7 @@ export function reportText(report: Report): string {
   const { loaded } = report;
   const facts = [
     ['machine', report.machine],
+    ...(report.engine === 'sqlite' ? [] : [['engine', 'PostgreSQL']]),
     ...(report.workers === 1 ? [] : [['workers', String(report.workers)]]),
     [
       'import',

@@ -3,7 +3,8 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
-import { call, form, issueKey, SEARCH_PATH, type Server, serve, UPDATE_PATH } from './daicho.ts';
+import type { Postgres } from '../test/harness/postgres.ts';
+import { call, form, issueKey, SEARCH_PATH, type Server, serve, UPDATE_PATH, type Where } from './daicho.ts';
 import { alreadyLoaded, type Loaded, load, USER } from './load.ts';
 import { drive, driveBare, type Load } from './measure.ts';
 import { memoryOf, stop, stopAll } from './processes.ts';
@@ -19,6 +20,8 @@ const HELP = `Usage: npm run bench -- [options]
   --seconds N      seconds per row (5)
   --connections N  clients of the searches (8)
   --workers N      processes that answer requests (1)
+  --engine NAME    sqlite, or postgres: a PostgreSQL of the bench's own (sqlite)
+  --database URL   that PostgreSQL database instead of the bench's own
   --only NAME      only the rows whose names contain NAME; may be given more than once
   --data DIR       use the register that an earlier bench loaded into DIR; load it there if there is none
   --keep           keep the data folder and the CSV, and say where they are
@@ -32,6 +35,8 @@ const { values: options } = parseArgs({
     seconds: { type: 'string', default: '5' },
     connections: { type: 'string', default: '8' },
     workers: { type: 'string', default: '1' },
+    engine: { type: 'string' },
+    database: { type: 'string' },
     only: { type: 'string', multiple: true, default: [] },
     data: { type: 'string' },
     keep: { type: 'boolean', default: false },
@@ -56,6 +61,19 @@ const asked = {
 const seconds = wholeNumber('seconds', options.seconds, 1);
 const connections = wholeNumber('connections', options.connections, 1);
 const workers = wholeNumber('workers', options.workers, 1);
+const engine = options.engine ?? (options.database === undefined ? 'sqlite' : 'postgres');
+if (engine !== 'sqlite' && engine !== 'postgres') {
+  console.error(`--engine must be sqlite or postgres, not "${engine}"`);
+  process.exit(2);
+}
+/** Memory as a server of this size would have it; everything else as it comes. */
+const OWN_SETTINGS = {
+  shared_buffers: '1GB',
+  effective_cache_size: '4GB',
+  max_wal_size: '4GB',
+  checkpoint_timeout: '15min',
+};
+let own: Postgres | undefined;
 const scratch = options.help ? '' : mkdtempSync(join(tmpdir(), 'daicho-bench-'));
 const data = resolve(options.data ?? join(scratch, 'data'));
 
@@ -77,9 +95,9 @@ function say(line: string): void {
 
 const wait = (duration: number) => new Promise((done) => setTimeout(done, duration * 1000));
 
-async function register(): Promise<Loaded> {
-  const loaded = alreadyLoaded(data);
-  if (loaded === null) return load(data, scratch, asked.seed ?? 1, asked.records ?? 100_000, say);
+async function register(where: Where): Promise<Loaded> {
+  const loaded = alreadyLoaded(where);
+  if (loaded === null) return load(where, scratch, asked.seed ?? 1, asked.records ?? 100_000, say);
   for (const name of ['records', 'seed'] as const) {
     if ((asked[name] ?? loaded[name]) !== loaded[name]) {
       throw new Error(`${data} holds a register with --${name} ${loaded[name]}`);
@@ -158,13 +176,14 @@ async function measureUpdates(
   return { name, finds: null, connections: clients, measured, oneClient: null, bare: null, ratio: null };
 }
 
-async function bench(): Promise<void> {
-  const loaded = await register();
+async function bench(database: string): Promise<void> {
+  const where = { data, database };
+  const loaded = await register(where);
   const { seed, records } = loaded;
   const searches = searchRows(seed, records).filter((row) => wanted(row.name));
-  const key = await issueKey(data, USER);
+  const key = await issueKey(where, USER);
   const from = performance.now();
-  const server = await serve(data, workers);
+  const server = await serve(where, workers);
   const { port } = server;
   const firstParam = JSON.stringify({ bench_no: orderNumberOf(seed, 1) });
   const startMilliseconds = await firstAnswer(server, form(key, { param: firstParam }), from);
@@ -188,6 +207,7 @@ async function bench(): Promise<void> {
     machine: machine(),
     seconds,
     workers,
+    engine,
     loaded,
     importRate: records / loaded.importSeconds,
     startMilliseconds,
@@ -206,8 +226,19 @@ async function bench(): Promise<void> {
   }
 }
 
+/** Address of the database that is measured; '' for SQLite. The bench's own PostgreSQL is as durable as it is by default. */
+async function databaseOf(): Promise<string> {
+  if (options.database !== undefined) return options.database;
+  if (engine === 'sqlite') return '';
+  say('starting PostgreSQL');
+  const { startPostgres } = await import('../test/harness/postgres.ts');
+  own = await startPostgres({ fsync: true, settings: OWN_SETTINGS });
+  return own.url;
+}
+
 async function cleanUp(): Promise<void> {
   await stopAll();
+  await own?.remove();
   if (options.keep) say(`kept ${data}${options.data === undefined ? '' : `, ${scratch}`}`);
   else rmSync(scratch, { recursive: true, force: true });
 }
@@ -224,7 +255,7 @@ if (options.help) {
   console.log(HELP);
 } else {
   try {
-    await bench();
+    await bench(await databaseOf());
   } catch (error) {
     // What was under way when the user stopped the bench fails of itself.
     if (!interrupted) say(error instanceof Error ? error.message : String(error));
