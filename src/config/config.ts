@@ -9,6 +9,8 @@ export interface Setting<Value> {
   /** What stands for the value in help. */
   readonly placeholder: string;
   readonly default: string;
+  /** A wrong value is not shown: it may hold a password. */
+  readonly isSecret?: boolean;
   readonly meaning: string;
   /** What a message says was expected. */
   readonly expected: string;
@@ -17,10 +19,10 @@ export interface Setting<Value> {
 }
 
 export const HTTP_STATUSES = ['semantic', 'always-200'] as const;
+export type HttpStatus = (typeof HTTP_STATUSES)[number];
+
 const DISTRIBUTES = ['', 'citus'] as const;
 export type Distribute = (typeof DISTRIBUTES)[number];
-
-export type HttpStatus = (typeof HTTP_STATUSES)[number];
 
 /** Or nothing. */
 const DATABASE_ADDRESS = /^(?:postgres(?:ql)?:\/\/[^\s,]+(?:,[^\s,/]+)*(?:\/[^\s,]*)?)?$/;
@@ -59,6 +61,7 @@ export const SETTINGS = {
   databaseUrl: {
     variable: 'DATABASE_URL',
     flag: '--database-url',
+    isSecret: true,
     placeholder: 'address',
     default: '',
     meaning:
@@ -69,6 +72,7 @@ export const SETTINGS = {
   databaseReadUrls: {
     variable: 'DATABASE_READ_URLS',
     flag: '--database-read-urls',
+    isSecret: true,
     placeholder: 'addresses',
     default: '',
     meaning: 'read replicas of that database for searches, with commas between their addresses',
@@ -195,16 +199,11 @@ export function readConfig<Name extends SettingName>(
     const value = setting.read(text);
     const given = flags[name] === undefined ? setting.variable : setting.flag;
     if (value === undefined)
-      wrong.push(`${given} is ${JSON.stringify(shown(name, text))}; expected ${setting.expected}`);
+      wrong.push(`${given} is ${setting.isSecret ? 'wrong' : JSON.stringify(text)}; expected ${setting.expected}`);
     config[name] = value;
   }
   if (wrong.length > 0) throw new WrongSettings(wrong);
   return config as Pick<Config, Name>;
-}
-
-/** Part of a wrong setting's message: an address may hold a password. */
-function shown(name: SettingName, text: string): string {
-  return name === 'databaseUrl' || name === 'databaseReadUrls' ? text.replace(/:[^/@:]*@/g, ':…@') : text;
 }
 
 function wholeNumber(least: number, greatest: number): (text: string) => number | undefined {

@@ -114,17 +114,41 @@ function matchAlternative({ tokens, prefix }: PairAlternative): string {
 }
 
 /**
- * The tokens of a record as whole numbers, each once, for engines that index lists of numbers: one for each token and, so that a
- * single character is found without a prefix, one for its tag and first character. Different tokens may have one number.
+ * The tokens of a record as whole numbers, each once, for engines that index lists of numbers: one for each token; one for its
+ * tag and first character, so that a single character is found without a prefix; and one for the block of neighbouring records
+ * that a `place` lies in, so that the first hits of a common keyword are found without the others (null for rows of a
+ * form table). Different tokens may have one number.
  */
-export function tokenNumbers(tokens: string): readonly number[] {
+export function tokenNumbers(tokens: string, place: number | null): readonly number[] {
   const numbers = new Set<number>();
   for (const token of tokens.split(' ')) {
     if (token === '') continue;
     numbers.add(numberOf(characterOf(token)));
     numbers.add(numberOf(token));
   }
+  if (place !== null) numbers.add(numberOf(blockToken(blockOf(place))));
   return [...numbers];
+}
+
+/** Records in a block. */
+export const BLOCK = 4_096;
+
+function blockOf(place: number): number {
+  return Math.floor(place / BLOCK);
+}
+
+/** No tag is a digit. */
+function blockToken(block: number): string {
+  return String(block);
+}
+
+/** A query for those hits only that lie in the blocks of the places from `first` to `last`. */
+export function withinBlocks(query: PairQuery, first: number, last: number): PairQuery {
+  const blocks: PairAlternative[] = [];
+  for (let block = blockOf(first); block <= blockOf(last); block++) {
+    blocks.push({ tokens: [blockToken(block)], prefix: false });
+  }
+  return [...query, blocks];
 }
 
 /** The tag of a token and its first character. */

@@ -23,6 +23,8 @@ export type Start =
   | { readonly kind: 'all' }
   /** The pair index of the form, every hit tested; in record order. */
   | { readonly kind: 'pairs'; readonly query: PairQuery }
+  /** A stretch of a B-tree with so few records that they are read at once and put in order then. */
+  | { readonly kind: 'few'; readonly where: Sql }
   /** One key of a B-tree; in record order. */
   | { readonly kind: 'equal'; readonly index: string; readonly where: Sql }
   /** A set of records, `select … as s`, to be put in order. */
@@ -211,6 +213,10 @@ function source(
       }
       const joined = sql`${raw(dialect.join)} ${table} t on t.pms_seq = ${raw(id)}`;
       return { from: sql`${hits} ${joined} where ${hit} and ${raw(id)} > ${after}`, order: raw(id) };
+    }
+    case 'few': {
+      // An index on the places would be walked for an order by them, though not for an order by what is calculated from them.
+      return { from: sql`from ${table} t where ${start.where} and t.pms_seq > ${after}`, order: raw('t.pms_seq + 0') };
     }
     case 'equal': {
       const from = sql`from ${table} t${raw(dialect.through(start.index))}`;

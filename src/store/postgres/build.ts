@@ -144,7 +144,7 @@ export async function makeIndexes(pool: Pool, layout: Layout): Promise<void> {
       await run(tx, statement);
     });
   }
-  for (const name of tableNames(layout)) await run(pool, `analyze ${quote(name)}`);
+  for (const name of tableNames(layout)) await run(pool, `vacuum (analyze) ${quote(name)}`);
 }
 
 /** Drops the tables of generations that nobody reads any more; those that are still read are left for later. */

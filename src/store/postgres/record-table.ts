@@ -109,7 +109,7 @@ export function recordTable(layout: Layout): RecordTable {
             `update ${quote(form.pairs)} p set tokens = v.tokens::int[] from unnest($1::bigint[], $2::text[]) as v (id, tokens) where p.pms_id = v.id`,
             [
               arrayText(changed.map(({ seq }) => seq)),
-              arrayText(changed.map(({ derived }) => arrayText(tokenNumbers(derived.tokens)))),
+              arrayText(changed.map(({ seq, derived }) => arrayText(tokenNumbers(derived.tokens, seq)))),
             ],
           ),
         );
@@ -202,7 +202,9 @@ async function insertTokens(
 ): Promise<void> {
   if (pairs === null || tokens.length === 0) return;
   const ids = arrayText(tokens.map(([id]) => id));
-  const lists = arrayText(tokens.map(([, text]) => arrayText(tokenNumbers(text))));
+  const lists = arrayText(
+    tokens.map(([id, text, record]) => arrayText(tokenNumbers(text, record === undefined ? id : null))),
+  );
   if (tokens[0]?.[2] === undefined) {
     await run(
       tx,

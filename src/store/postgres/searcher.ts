@@ -2,6 +2,7 @@
 import type { Search } from '../../search/condition.ts';
 import { POSTGRES } from '../../sql/dialect.ts';
 import { keyColumn, type Layout } from '../../sql/layout.ts';
+import { withinBlocks } from '../../sql/pairs.ts';
 import {
   compileGroups,
   countQuery,
@@ -15,7 +16,7 @@ import {
   versionedPageQuery,
   wholeTest,
 } from '../../sql/search.ts';
-import { quote, type Sql, sql } from '../../sql/sql.ts';
+import { quote, type Sql } from '../../sql/sql.ts';
 import { type Connection, rowsOf } from './connection.ts';
 import { keyStart } from './tables.ts';
 import type { TokenFrequencies } from './token-frequencies.ts';
@@ -29,8 +30,8 @@ export interface Plan {
   readonly tests: readonly Sql[];
   /** Rows that may have to be looked at before the first page is full; a bound, not a count. */
   readonly work: number;
-  /** Where a condition is so common that records in their order soon fill a page: how many of them to look at; else 0. */
-  readonly walk: number;
+  /** Where a keyword is so common that neighbouring records soon fill a page: among how many to look for it first; else 0. */
+  readonly near: number;
 }
 
 /** A page, and the version of the catalog that the database had with it. */
@@ -50,10 +51,12 @@ export interface FoundPage {
 const FEW = 256;
 /** Sets that are larger are not worth sorting when another start gives records in their order. */
 const MANY = 20_000;
-/** A keyword with more hits than this is looked for in the records themselves, where few are wanted. */
-const COMMON = 2_000;
-/** Most records that are walked for it. */
-const LONGEST_WALK = 20_000;
+/** A keyword with more hits than this is looked for among neighbouring records first, where few are wanted. */
+const COMMON = 300;
+/** Most records among which it is looked for. */
+const NEAR = 131_072;
+/** As many times more records are looked at as should be enough if a keyword's hits lay evenly among all. */
+const MARGIN = 2;
 
 /** Statements kept prepared on each connection; a client that makes up many must not fill the memory. */
 const MAX_PREPARED = 400;
@@ -70,11 +73,11 @@ export async function rawRows(on: Connection, { text, values }: Sql): Promise<re
 
 /** A page of at most `limit` records after a place. */
 export async function readPage(on: Connection, plan: Plan, after: number, limit: number): Promise<FoundPage> {
-  const { layout, search, start, tests, walk } = plan;
-  if (walk > 0) {
-    const near = [sql`t.pms_seq <= ${after + walk}`, ...tests];
-    const walked = await onePage(on, versionedPageQuery(layout, search, { kind: 'all' }, near, { after, limit }));
-    if (walked.count > limit) return walked;
+  const { layout, search, start, tests, near } = plan;
+  if (near > 0 && start.kind === 'pairs') {
+    const some: Start = { kind: 'pairs', query: withinBlocks(start.query, after + 1, after + near) };
+    const page = await onePage(on, versionedPageQuery(layout, search, some, tests, { after, limit }));
+    if (page.count > limit) return page;
   }
   return onePage(on, versionedPageQuery(layout, search, start, tests, { after, limit }));
 }
@@ -129,7 +132,7 @@ export async function makePlan(
 ): Promise<Plan> {
   const groups = compileGroups(POSTGRES, layout, search.conditions);
   const [only] = groups;
-  const plan = { layout, search, walk: 0 };
+  const plan = { layout, search, near: 0 };
   if (only === undefined) return { ...plan, start: { kind: 'all' }, tests: [], work: 0 };
   if (layout.keys !== null) {
     const tests = groups.map((group) => wholeTest(POSTGRES, group));
@@ -142,23 +145,30 @@ export async function makePlan(
     const walked = walkable(groups);
     if (walked.length > 1) {
       const tests = groups.map(({ test }) => test);
-      return { ...plan, start: startFromPairs(walked), tests, work: COMMON };
+      return { ...plan, start: startFromPairs(walked), tests, work: FEW };
     }
     best = fewest(await countGroups(on, frequencies, groups, MANY));
   }
   const { group, condition, rows, of } = best;
-  const start = startFrom(POSTGRES, group, condition);
+  const start = single && rows < FEW ? fewFrom(group, condition) : startFrom(POSTGRES, group, condition);
   const open = groups.filter((other) => other !== group || start.kind === 'pairs');
-  const wanted = (search.limit ?? 0) + 1;
-  const walk = start.kind === 'pairs' && single && rows > COMMON ? Math.ceil((3 * wanted * of) / rows) : 0;
-  const walks = search.limit !== null && walk > 0 && walk <= LONGEST_WALK;
+  const isCommon = start.kind === 'pairs' && single && search.limit !== null && rows > COMMON;
+  const near = isCommon ? Math.ceil((MARGIN * ((search.limit as number) + 1) * of) / rows) : 0;
+  const isNear = near > 0 && near <= NEAR;
   return {
     ...plan,
     start,
     tests: open.map(({ test }) => test),
-    work: (single && start.kind === 'equal') || walks ? 0 : rows,
-    walk: walks ? walk : 0,
+    work: (single && start.kind === 'equal') || isNear ? 0 : rows,
+    near: isNear ? near : 0,
   };
+}
+
+/** The start from a stretch of the form that has few records; any other as it is. */
+function fewFrom(group: Group, condition: Group['conditions'][number]): Start {
+  const { lookup } = condition;
+  if (lookup.kind === 'stretch' && !group.onTable) return { kind: 'few', where: lookup.where };
+  return startFrom(POSTGRES, group, condition);
 }
 
 /** The groups whose lists are walked together: all that can, but choices, of which there are few and each is common. */

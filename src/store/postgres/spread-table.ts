@@ -46,7 +46,7 @@ export function spreadTable(
       if (form.pairs !== null) {
         const text = `update ${quote(form.pairs)} set tokens = $2::text::int[] where pms_id = $1::bigint`;
         for (const { seq, derived } of records) {
-          if (paired.has(seq)) writing.push(run(tx, text, [seq, arrayText(tokenNumbers(derived.tokens))]));
+          if (paired.has(seq)) writing.push(run(tx, text, [seq, arrayText(tokenNumbers(derived.tokens, seq))]));
         }
       }
       await Promise.all(writing);
