@@ -126,33 +126,43 @@ export interface Page {
   readonly limit: number;
 }
 
-/**
- * The records of a search in their order: `a`, the answer without its closing brace, and `s`, the place. `more` are further columns.
- * `limit` null for all of them.
- */
-export function recordsQuery(
+/** The records of a search in their order: `a`, the answer without its closing brace, and what stands beside it. */
+function recordsQuery(
   dialect: Dialect,
   layout: Layout,
   search: Search,
   start: Start,
   tests: readonly Sql[],
   { after, limit }: { readonly after: number; readonly limit: number | null },
+  beside: (order: Sql) => Sql,
 ): Sql {
   const { from, order } = source(dialect, layout, start, tests.length === 0 ? limit : null, after);
   const where = tests.length === 0 ? raw('') : sql` and ${allOf(tests)}`;
   const bounded = limit === null ? raw('') : sql` limit ${limit}`;
-  return sql`select ${answer(dialect, layout, search)} as a, ${order} as s ${from}${where} order by ${order}${bounded}`;
+  return sql`select ${answer(dialect, layout, search)} as a, ${beside(order)} ${from}${where} order by ${order}${bounded}`;
 }
 
 /** Columns of a page's single row: the answers joined (UTF-8), how many they are, and the place of the last. */
 export function pageQuery(layout: Layout, search: Search, start: Start, tests: readonly Sql[], page: Page): Sql {
-  const rows = recordsQuery(SQLITE, layout, search, start, tests, page);
+  const rows = recordsQuery(SQLITE, layout, search, start, tests, page, (order) => sql`${order} as s`);
   return sql`select cast(${raw(SQLITE.joined('a', '},'))} as blob), count(*), max(s) from (${rows})`;
 }
 
+/** All records of a search after a place, in order, for a cursor: answer and primary key. `limit` null for no bound. */
+export function cursorQuery(
+  layout: Layout,
+  search: Search,
+  start: Start,
+  tests: readonly Sql[],
+  range: { readonly after: number; readonly limit: number | null },
+): Sql {
+  const key = raw(`t.${quote(keyColumn(layout))} as k`);
+  return recordsQuery(POSTGRES, layout, search, start, tests, range, () => key);
+}
+
 /**
- * The same with the version of the catalog before it and, behind it, the primary key of the last record where more follow
- * than the page's limit.
+ * Columns of a page's single row: the version of the catalog, the answers joined, how many records there are, counted up to one
+ * more than the page's limit, and the primary key of the last of the page where more follow.
  */
 export function versionedPageQuery(
   layout: Layout,
@@ -161,12 +171,11 @@ export function versionedPageQuery(
   tests: readonly Sql[],
   { after, limit }: Page,
 ): Sql {
-  const rows = recordsQuery(POSTGRES, layout, search, start, tests, { after, limit: limit + 1 });
-  const counted = sql`select a, s, row_number() over () as n from (${rows}) r`;
+  const rows = cursorQuery(layout, search, start, tests, { after, limit: limit + 1 });
+  const counted = sql`select a, k, row_number() over () as n from (${rows}) r`;
   const joined = raw(POSTGRES.joined('a', '},'));
-  const page = sql`select ${joined} filter (where n <= ${limit}) as a, count(*) as n, max(s) filter (where n <= ${limit}) as s from (${counted}) c`;
-  const key = raw(`(select ${quote(keyColumn(layout))} from ${quote(layout.form.name)} where pms_seq = page.s)`);
-  return sql`select ${raw(CATALOG_VERSION)}, a, n, s, case when n > ${limit} then ${key} end from (${page}) page`;
+  const page = sql`select ${joined} filter (where n <= ${limit}) as a, count(*) as n, max(k) filter (where n = ${limit}) as k from (${counted}) c`;
+  return sql`select ${raw(CATALOG_VERSION)}, a, n, case when n > ${limit} then k end from (${page}) page`;
 }
 
 /** The version of the catalog as the database has it. */
@@ -215,8 +224,9 @@ function source(
       return { from: sql`${hits} ${joined} where ${hit} and ${raw(id)} > ${after}`, order: raw(id) };
     }
     case 'few': {
-      // An index on the places would be walked for an order by them, though not for an order by what is calculated from them.
-      return { from: sql`from ${table} t where ${start.where} and t.pms_seq > ${after}`, order: raw('t.pms_seq + 0') };
+      // An index on the places would be walked for an order by them, and for those after one.
+      const place = raw(dialect.placeInIndex);
+      return { from: sql`from ${table} t where ${start.where} and ${place} > ${after}`, order: place };
     }
     case 'equal': {
       const from = sql`from ${table} t${raw(dialect.through(start.index))}`;

@@ -1,10 +1,6 @@
 // A database connection that notes what it runs on the tables of records, and how SQLite plans it.
 import type { Connection, Statement } from '../../src/store/sqlite/connection.ts';
-
-export interface Ran {
-  readonly text: string;
-  readonly values: readonly unknown[];
-}
+import type { Ran } from './golden.ts';
 
 const RUNNING = ['run', 'get', 'all', 'iterate'] as const;
 

@@ -1,99 +1,27 @@
 // The SQL of every kind of search and of an update, as text files, and that SQLite answers it from an index.
 // UPDATE_GOLDEN=1 writes the files anew.
 import assert from 'node:assert/strict';
-import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, describe, test } from 'node:test';
-import { type JsonObject, parseJson } from '../../src/json.ts';
-import type { Search } from '../../src/search/condition.ts';
-import { parseConditions } from '../../src/search/parse.ts';
 import { layoutOf } from '../../src/sql/layout.ts';
 import { connect } from '../../src/store/sqlite/connection.ts';
 import { searcherOn } from '../../src/store/sqlite/searcher.ts';
 import { openSqliteRegister } from '../../src/store/sqlite/sqlite-register.ts';
 import { writerOn } from '../../src/store/sqlite/writer.ts';
-import { parseChange } from '../../src/update/parse.ts';
-import { appOf, putRecords, type TestRecord } from '../harness/running.ts';
-import { type Ran, recorded } from './recorded.ts';
+import { appOf, putRecords } from '../harness/running.ts';
+import { goldenIn } from './golden.ts';
+import { recorded } from './recorded.ts';
+import { DEFINITION, goldenRecords, ROWS, searchOf, UPDATED, type Uses, updateOf } from './searches.ts';
 
-const FOLDER = join(import.meta.dirname, 'sqlite');
-const RECORDS = 4_000;
-
-const METHODS = [
-  ['partial', 'text'],
-  ['exact', 'text'],
-  ['prefix', 'text'],
-  ['suffix', 'text'],
-  ['any_of', 'text'],
-  ['any_of', 'checkbox'],
-] as const;
-
-/** One field for every method, with and without folding, and for the ordered types. */
-function fieldsOf(start: string): string {
-  const texts = METHODS.flatMap(([search, type]) =>
-    [false, true].map(
-      (fold) => `{ id: ${nameOf(start, search, type, fold)}, type: ${type}, search: ${search}, fold: ${fold} }`,
-    ),
-  );
-  const ordered = [
-    `{ id: ${start}number, type: number, search: range }`,
-    `{ id: ${start}same_number, type: number, search: exact }`,
-    `{ id: ${start}date, type: date, search: range }`,
-    `{ id: ${start}datetime, type: datetime, search: exact }`,
-    `{ id: ${start}time, type: time, search: range }`,
-  ];
-  return [...texts, ...ordered].join(', ');
-}
-
-function nameOf(start: string, search: string, type: string, fold: boolean): string {
-  return `${start}${search}${type === 'text' ? '' : '_choice'}${fold ? '_fold' : ''}`;
-}
-
-const DEFINITION = `
-code: GOLDEN
-fields: [{ id: g_primarykey, type: id, search: prefix }, { id: no, type: auto_number, search: range }, ${fieldsOf('f_')}]
-tables: [{ code: lines, fields: [${fieldsOf('l_')}] }]
-system: { pms_i_ymd: { search: range }, pms_u_usr: { search: exact } }
-`;
-
-const WORDS = ['京都', '東京', '大阪', '札幌', '株式会社', '有限会社', 'ｶﾅ', 'ABC'];
-const CHOICES = ['新規', '受付', '完了', '未完了', '保留'];
-
-/** Values for one field of each kind; `n` decides them, so that they are the same in every run. */
-function valuesOf(start: string, n: number): Record<string, string> {
-  const two = (part: number) => String(part).padStart(2, '0');
-  const word = (step: number) => WORDS[(n * step + (n >> 3)) % WORDS.length] as string;
-  const day = `2024-${two(1 + (n % 12))}-${two(1 + (n % 28))}`;
-  const clock = `${two(n % 24)}:${two(n % 60)}:00`;
-  const values: Record<string, string> = {};
-  for (const [search, type] of METHODS) {
-    for (const fold of [false, true]) {
-      const choices = `${CHOICES[n % 5]},${CHOICES[(n >> 2) % 5]}`;
-      values[nameOf(start, search, type, fold)] = type === 'text' ? `${word(3)}${n}${word(5)}` : choices;
-    }
-  }
-  const number = String(n % 1_000);
-  return Object.assign(values, {
-    ...{ [`${start}number`]: number, [`${start}same_number`]: number, [`${start}date`]: day },
-    ...{ [`${start}datetime`]: `${day} ${clock}`, [`${start}time`]: clock },
-  });
-}
-
+const golden = goldenIn(join(import.meta.dirname, 'sqlite'), 'from|where|order by|limit|values|set|cross join');
 const dataDir = mkdtempSync(join(tmpdir(), 'daicho-golden-'));
 const register = openSqliteRegister({ dataDir });
 const { app, source } = appOf(DEFINITION);
 await register.apply(app, source, { allowDataLoss: false, dryRun: false, progress: () => {} });
 await register.addUser({ id: 'sato', name: '佐藤', lang: 'ja' });
-await putRecords(
-  register,
-  'GOLDEN',
-  Array.from({ length: RECORDS }, (_, n): TestRecord => {
-    const lines = Array.from({ length: n % 3 }, (_, line) => valuesOf('l_', n * 3 + line));
-    return { g_primarykey: `K${n}`, ...valuesOf('f_', n), lines };
-  }),
-  'sato',
-);
+await putRecords(register, 'GOLDEN', goldenRecords, 'sato');
 const registered = register.catalog().apps.get('GOLDEN');
 assert.ok(registered);
 const layout = layoutOf(registered.app, registered.id, registered.generation);
@@ -105,173 +33,6 @@ after(async () => {
   await register.close();
   rmSync(dataDir, { recursive: true });
 });
-
-/** What finds the records: the index of a field, the pair index of the form or of the table, or the order of creation. */
-type Uses = { readonly index: string } | 'pairs' | 'line pairs' | 'primary key';
-
-interface Row {
-  readonly name: string;
-  readonly param: Readonly<Record<string, unknown>>;
-  readonly uses: Uses;
-  readonly tablecode?: string;
-  readonly limit?: number;
-  readonly after?: string;
-  readonly revision?: boolean;
-}
-
-const KEYWORDS: { readonly [search: string]: string } = {
-  partial: '京都',
-  exact: '京都8東京',
-  prefix: '京都8',
-  suffix: '8東京',
-  any_of: '京都8, 札幌',
-  any_of_choice: '新規,保留',
-};
-
-function rowsOf(start: string, place: string, wrap: (conditions: Record<string, string>) => Row['param']): Row[] {
-  const pairs = place === 'form' ? 'pairs' : 'line pairs';
-  const texts = METHODS.flatMap(([search, type]) =>
-    [false, true].map((fold): Row => {
-      const field = nameOf(start, search, type, fold);
-      const keyword = KEYWORDS[type === 'text' ? search : 'any_of_choice'] as string;
-      const uses = search === 'partial' || search === 'any_of' ? pairs : { index: field };
-      const name = `${place}-${nameOf('', search, type, fold).replaceAll('_', '-')}`;
-      return { name, param: wrap({ [field]: keyword }), uses };
-    }),
-  );
-  const index = (field: string): Uses => ({ index: start + field });
-  return [
-    ...texts,
-    { name: `${place}-partial-one-character`, param: wrap({ [`${start}partial`]: '札' }), uses: pairs },
-    {
-      name: `${place}-partial-long`,
-      param: wrap({ [`${start}partial`]: `株式会社${'0123456789'.repeat(3)}` }),
-      uses: pairs,
-    },
-    {
-      name: `${place}-any-of-many`,
-      param: wrap({ [`${start}any_of`]: Array.from({ length: 9 }, (_, n) => `${n}京`).join() }),
-      uses: pairs,
-    },
-    {
-      name: `${place}-range-both`,
-      param: wrap({ [`${start}number`]: '10', [`${start}number_to`]: '12.5' }),
-      uses: index('number'),
-    },
-    { name: `${place}-range-from`, param: wrap({ [`${start}date`]: '2024-12-20' }), uses: index('date') },
-    { name: `${place}-range-to`, param: wrap({ [`${start}time_to`]: '00:30' }), uses: index('time') },
-    { name: `${place}-exact-number`, param: wrap({ [`${start}same_number`]: '10.0' }), uses: index('same_number') },
-    { name: `${place}-exact-day`, param: wrap({ [`${start}datetime`]: '2024/03/03' }), uses: index('datetime') },
-  ];
-}
-
-const ROWS: readonly Row[] = [
-  { name: 'all', param: {}, uses: 'primary key' },
-  { name: 'all-limit', param: {}, limit: 20, uses: 'primary key' },
-  { name: 'all-after', param: {}, limit: 20, after: 'K100', uses: 'primary key' },
-  { name: 'all-tablecode', param: {}, tablecode: 'lines', uses: 'primary key' },
-  { name: 'all-revision', param: {}, revision: true, uses: 'primary key' },
-  { name: 'all-tablecode-revision', param: {}, tablecode: 'lines', revision: true, uses: 'primary key' },
-  ...rowsOf('f_', 'form', (conditions) => conditions),
-  ...rowsOf('l_', 'table', (conditions) => ({ lines: conditions })),
-  { name: 'form-prefix-of-key', param: { g_primarykey: 'K39' }, uses: { index: 'g_primarykey' } },
-  { name: 'form-range-of-auto-number', param: { no: '3990', no_to: '4000' }, uses: { index: 'no' } },
-  { name: 'form-exact-user', param: { pms_u_usr: 'sato' }, uses: { index: 'pms_u_usr' } },
-  { name: 'partial-limit-after', param: { f_partial: '京都' }, limit: 20, after: 'K100', uses: 'pairs' },
-  { name: 'exact-limit-after', param: { f_exact: '京都8東京' }, limit: 20, after: 'K1', uses: { index: 'f_exact' } },
-  {
-    name: 'range-limit-after',
-    param: { f_number: '500' },
-    limit: 20,
-    after: 'K100',
-    tablecode: 'lines',
-    uses: { index: 'f_number' },
-  },
-  {
-    name: 'several-one-rare',
-    param: { f_partial: '京都', f_number: '990', f_number_to: '995', f_any_of_choice: '新規' },
-    uses: { index: 'f_number' },
-  },
-  {
-    name: 'several-common',
-    param: { f_partial: '京都', f_any_of: '会社', f_number: '0', f_prefix: '京' },
-    limit: 20,
-    uses: 'pairs',
-  },
-  {
-    name: 'several-common-ranges',
-    param: { f_partial: '京都', f_date: '2024-01-01', f_date_to: '2024-06-30', f_number: '200', f_number_to: '450' },
-    limit: 20,
-    uses: 'pairs',
-  },
-  {
-    name: 'several-common-ordered',
-    param: { f_number: '10', f_date: '2024-02-01' },
-    limit: 20,
-    uses: { index: 'f_date' },
-  },
-  {
-    name: 'form-and-table',
-    param: { f_partial: '京都', lines: { l_number: '20', l_number_to: '22' } },
-    uses: { index: 'l_number' },
-  },
-  {
-    name: 'form-and-common-table',
-    param: { f_exact: '京都8東京', lines: { l_number: '0' } },
-    uses: { index: 'f_exact' },
-  },
-  {
-    name: 'table-several',
-    param: { lines: { l_partial: '京都', l_date: '2024-05-01', l_date_to: '2024-05-10' } },
-    uses: { index: 'l_date' },
-  },
-  {
-    name: 'table-several-common',
-    param: { lines: { l_partial: '京都', l_any_of_choice: '新規' } },
-    limit: 20,
-    uses: 'line pairs',
-  },
-];
-
-function searchOf({ param, tablecode, limit, after: from, revision }: Row): Search {
-  const parsed = parseJson(JSON.stringify(param));
-  assert.ok('value' in parsed);
-  const conditions = parseConditions(app, parsed.value as JsonObject);
-  if (!('sent' in conditions)) assert.fail(JSON.stringify(conditions));
-  const table = app.tables.find(({ code }) => code === tablecode) ?? null;
-  return { conditions, table, limit: limit ?? null, after: from ?? null, revision: revision ?? false };
-}
-
-const written = new Set<string>();
-
-/** Compares with the file, or writes it. */
-function compareGolden(name: string, text: string): void {
-  const file = join(FOLDER, `${name}.sql`);
-  written.add(`${name}.sql`);
-  if (process.env.UPDATE_GOLDEN === '1') {
-    mkdirSync(FOLDER, { recursive: true });
-    writeFileSync(file, text);
-  } else assert.equal(text, readFileSync(file, 'utf8'), `${name}.sql is another; UPDATE_GOLDEN=1 writes it anew`);
-}
-
-/** Statements with their values, a clause a line. */
-function shown(title: string, ran: readonly Ran[]): string {
-  const statements = ran.map(({ text, values }) => {
-    const lines = text.replace(/ (?=(?:from|where|order by|limit|values|set|cross join)\b)/g, '\n  ');
-    const list = values.map((value) => (typeof value === 'string' ? visible(value) : String(value)));
-    return `${lines};\n${list.map((value) => `-- ${value}\n`).join('')}`;
-  });
-  return `-- ${title}\n\n${statements.join('\n')}`;
-}
-
-/** Private use characters and controls as escapes; times as they may be. */
-function visible(value: string): string {
-  const escaped = JSON.stringify(value).replace(
-    /[\ue000-\uf8ff\u{10ffff}]/gu,
-    (character) => `\\u{${character.codePointAt(0)?.toString(16)}}`,
-  );
-  return escaped.replace(/\b\d{4}-\d\d-\d\d \d\d:\d\d:\d\d(?=\\?"\}?,\\?"pms_|\\?"$|\\?"\})/g, 'YYYY-MM-DD HH:MM:SS');
-}
 
 function indexOf(field: string): string {
   const columns = [layout.form, ...layout.tables].flatMap((table) => table.columns);
@@ -305,7 +66,7 @@ describe('searches', () => {
   for (const row of ROWS) {
     test(`${row.name}: its SQL, and the index that answers it`, () => {
       const searcher = searcherOn(db);
-      const search = searchOf(row);
+      const search = searchOf(app, row);
       log.ran.length = 0;
       const place = search.after === null ? 0 : searcher.placeOf(layout, search.after);
       assert.ok(place !== null);
@@ -316,7 +77,7 @@ describe('searches', () => {
         searcher.count(plan, { after: page.last, limit: 1 });
         searcher.primaryKeyAt(layout, page.last);
       }
-      compareGolden(row.name, shown(`${JSON.stringify(row.param)}`, log.ran));
+      golden.compare(row.name, JSON.stringify(row.param), log.ran);
       for (const { text } of log.ran) assert.deepEqual(scans(log.plan(text)), [], text);
       assertUses(log.plan(pageText), row.uses);
     });
@@ -324,14 +85,14 @@ describe('searches', () => {
 
   test('a set of records that is kept for page after page', () => {
     const searcher = searcherOn(db);
-    const search = searchOf({ name: '', param: { f_number: '500' }, uses: { index: 'f_number' } });
+    const search = searchOf(app, { name: '', param: { f_number: '500' }, uses: { index: 'f_number' } });
     const plan = searcher.plan(layout, search);
     log.ran.length = 0;
     const kept = searcher.keep(plan);
     const page = searcher.page(kept, { after: 0, limit: 256 });
     searcher.page(kept, { after: page.last, limit: 256 });
     searcher.count(kept, { after: 0, limit: 1_001 });
-    compareGolden('kept', shown('{"f_number":"500"}', log.ran));
+    golden.compare('kept', '{"f_number":"500"}', log.ran);
     const plans = log.ran.filter(({ text }) => !text.startsWith('create')).map(({ text }) => log.plan(text));
     assert.deepEqual(plans.flatMap(scans), []);
     assert.match(plans[0]?.join('\n') ?? '', new RegExp(`SEARCH t USING (?:COVERING )?INDEX ${indexOf('f_number')} `));
@@ -342,26 +103,17 @@ describe('updates', () => {
   test('update: its SQL, and that it reads no table from end to end', () => {
     const writable = connect(dataDir);
     const writing = recorded(writable);
-    const param = {
-      f_partial: { value: '大阪 本社' },
-      f_exact_fold: { value: 'ＡＢＣ' },
-      f_number: { value: '1,000.50' },
-    };
-    const parsed = parseJson(JSON.stringify({ g_primarykey: { value: 'K8' }, ...param }));
-    assert.ok('value' in parsed);
-    const change = parseChange(app, parsed.value as JsonObject, 'merge');
-    if (!('primaryKey' in change)) assert.fail(JSON.stringify(change));
     const writer = writerOn(writable);
     writing.ran.length = 0;
-    const [result] = writer.run([{ appCode: 'GOLDEN', version: registered.version, change, userId: 'sato' }]);
+    const [result] = writer.run([
+      { appCode: 'GOLDEN', version: registered.version, change: updateOf(app), userId: 'sato' },
+    ]);
     assert.equal(result?.kind, 'updated');
-    compareGolden('update', shown(JSON.stringify(param), writing.ran));
+    golden.compare('update', JSON.stringify(UPDATED), writing.ran);
     const statements = writing.ran.filter(({ text }) => /^(?:select|insert|update|delete)/.test(text));
     for (const { text } of statements) assert.deepEqual(scans(writing.plan(text)), [], text);
     writable.close();
   });
 });
 
-test('no file is left of a search that is no more', () => {
-  assert.deepEqual(readdirSync(FOLDER).sort(), [...written].sort());
-});
+test('no file is left of a search that is no more', () => golden.assertNoOther());

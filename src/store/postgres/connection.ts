@@ -1,10 +1,10 @@
 // Connections to the database, with the settings everything else relies on, and what its errors mean.
-import postgres from 'postgres';
 import { Unavailable } from '../store.ts';
+import { type Connection, isLost, type Value } from './link.ts';
+import { type Pool, poolOf } from './pool.ts';
 
-/** A pool of connections, one that was taken from it, or a transaction. */
-export type Connection = postgres.ISql;
-export type Pool = postgres.Sql;
+export type { Connection, Pool };
+export { isLost };
 
 /** Where the register is: a database, and the schema in it that holds all of the register's tables. */
 export interface Place {
@@ -23,12 +23,6 @@ export interface PoolOptions {
   readonly forSearches?: boolean;
 }
 
-/** Milliseconds between attempts to connect again. */
-const RECONNECT_AFTER = 200;
-
-/** Searches that wait for each other on one connection; more wait for whichever is free first. */
-const MOST_AT_ONCE = 2;
-
 /** What keeps the planner from anything but walking indexes in the order of the compiled search (sql/search.ts). */
 const SEARCH_SETTINGS = {
   plan_cache_mode: 'force_generic_plan',
@@ -36,22 +30,14 @@ const SEARCH_SETTINGS = {
   enable_mergejoin: 'off',
   enable_material: 'off',
   max_parallel_workers_per_gather: '0',
-  default_transaction_read_only: 'on',
 };
 
 /** Opens a pool; it connects when it is first used. */
 export function openPool({ url, schema }: Place, { max, timeout, forSearches = false }: PoolOptions): Pool {
-  return postgres(url, {
+  return poolOf({
+    url,
     max,
-    prepare: true,
-    // Without it a connection that is opened to be reserved would never be given out (postgres 3.4.9).
-    fetch_types: true,
-    connect_timeout: 5,
-    idle_timeout: 60,
-    ...(forSearches ? { max_pipeline: MOST_AT_ONCE } : {}),
-    backoff: () => RECONNECT_AFTER / 1000,
-    onnotice: () => {},
-    connection: {
+    settings: {
       application_name: 'daicho',
       search_path: schema,
       jit: 'off',
@@ -61,7 +47,7 @@ export function openPool({ url, schema }: Place, { max, timeout, forSearches = f
       idle_in_transaction_session_timeout: 600_000,
       client_min_messages: 'warning',
       ...(forSearches ? SEARCH_SETTINGS : {}),
-    } as unknown as Partial<postgres.ConnectionParameters>,
+    },
   });
 }
 
@@ -71,25 +57,18 @@ export function withoutPassword(url: string): string {
   return url.replace(/^([a-z]+:\/\/[^/@:]*):.*@/i, '$1@').replace(/([?&](?:ssl)?password=)[^&]*/gi, '$1…');
 }
 
-/** Rows as arrays of values, texts as strings. Sent at once: what is called first on one connection is done first. */
-export async function rowsOf<Row extends readonly unknown[]>(
+/** Rows as arrays of values, texts as strings. */
+export function rowsOf<Row extends readonly unknown[]>(
   on: Connection,
   text: string,
-  values: readonly (string | number | null | Uint8Array)[] = [],
+  values: readonly Value[] = [],
 ): Promise<Row[]> {
-  return (await on
-    .unsafe(text, values as never[], { prepare: true })
-    .values()
-    .execute()) as unknown as Row[];
+  return on.query(text, values, { prepare: true }) as unknown as Promise<Row[]>;
 }
 
 /** Runs statements whose results nobody looks at; several may stand in one text where there are no values. */
-export async function run(
-  on: Connection,
-  text: string,
-  values: readonly (string | number | null | Uint8Array)[] = [],
-): Promise<void> {
-  await on.unsafe(text, values as never[], { prepare: values.length > 0 }).execute();
+export async function run(on: Connection, text: string, values: readonly Value[] = []): Promise<void> {
+  await on.query(text, values, { prepare: values.length > 0 });
 }
 
 /** An array as PostgreSQL reads it; null stays null. */
@@ -112,9 +91,9 @@ export function isGone(error: unknown): boolean {
   return codeOf(error) === '42P01';
 }
 
-/** Whether the connection was lost, or could not be made. */
-export function isLost(error: unknown): boolean {
-  return /^(?:CONNECTION_|CONNECT_TIMEOUT|E[A-Z]+$|57P0|08)/.test(codeOf(error));
+/** Whether a statement was given up after its time. */
+export function isTooLong(error: unknown): boolean {
+  return codeOf(error) === '57014';
 }
 
 /** Whether an error of the database means that it cannot serve now rather than that we are wrong. */

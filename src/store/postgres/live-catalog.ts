@@ -44,7 +44,7 @@ export async function liveCatalog({ schema }: Place, pool: Pool): Promise<LiveCa
   const timer = setInterval(lookQuietly, LOOK_EVERY);
   timer.unref();
   // It listens again by itself when the connection was lost, and looks then.
-  const listening = pool.listen(channelOf(schema), lookQuietly, lookQuietly).catch(() => null);
+  pool.listen(channelOf(schema), { onNotice: lookQuietly, onListening: lookQuietly });
 
   return {
     current: () => catalog,
@@ -59,7 +59,6 @@ export async function liveCatalog({ schema }: Place, pool: Pool): Promise<LiveCa
     async close() {
       isClosed = true;
       clearInterval(timer);
-      await listening;
       await reading?.catch(() => {});
     },
   };

@@ -9,6 +9,7 @@ import { passGate } from './changes.ts';
 import { type Pool, rowsOf, run } from './connection.ts';
 import { putRecords } from './put.ts';
 import { recordTable } from './record-table.ts';
+import { continueRename, pendingRenames } from './rename.ts';
 
 const NOTHING: Loaded = { inserted: 0, updated: 0 };
 
@@ -104,6 +105,8 @@ async function freshLoader({ pool, schema, registered, userId, fingerprint }: Op
     async finish(progress) {
       const last = await writer.stop();
       await finishBuild(pool, schema, registered, { ...build, source }, progress);
+      // Names that changed meanwhile.
+      for (const id of await pendingRenames(pool)) await continueRename(pool, schema, id, () => {});
       return last;
     },
   };

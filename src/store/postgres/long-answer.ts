@@ -5,7 +5,7 @@ import type { Layout } from '../../sql/layout.ts';
 import { CATALOG_VERSION } from '../../sql/search.ts';
 import type { Found } from '../store.ts';
 import { guarded, type Pool, rowsOf, run } from './connection.ts';
-import { countRecords, cursorQuery, makePlan, placeOf, primaryKeyAt } from './searcher.ts';
+import { countRecords, makePlan, placeOf, planCursor } from './searcher.ts';
 import type { TokenFrequencies } from './token-frequencies.ts';
 
 /** Records in a page: large enough to be fast, small enough for flat memory. */
@@ -46,8 +46,8 @@ export async function longAnswer(pool: Pool, frequencies: TokenFrequencies, opti
       if ((await countRecords(on, plan, after, maxRecords + 1)) > maxRecords) return ended({ kind: 'too_many' });
     }
     // One more than is wanted tells whether more follow.
-    const { text, values } = cursorQuery(plan, after, search.limit === null ? null : search.limit + 1);
-    await on.unsafe(`declare page no scroll cursor for ${POSTGRES.print(text)}`, values as never[], { prepare: false });
+    const { text, values } = planCursor(plan, after, search.limit === null ? null : search.limit + 1);
+    await on.query(`declare page no scroll cursor for ${POSTGRES.print(text)}`, values, { prepare: false });
     return firstPage();
   };
 
@@ -58,12 +58,15 @@ export async function longAnswer(pool: Pool, frequencies: TokenFrequencies, opti
 
   /** The answers of the next records, with the comma that joins them to those before; null where there is none. */
   const fetch = async (isFirst: boolean): Promise<Buffer | null> => {
-    const rows = (await on.unsafe(`fetch ${PAGE} from page`).raw()) as unknown as readonly [Buffer, Buffer][];
+    const rows = (await on.query(`fetch ${PAGE} from page`, [], { prepare: false, raw: true })) as unknown as readonly [
+      Buffer,
+      Buffer,
+    ][];
     const taken = rows.slice(0, left);
     if (taken.length > 0) last = String((taken.at(-1) as [Buffer, Buffer])[1]);
     left -= taken.length;
     isLast = rows.length < PAGE || taken.length < rows.length;
-    if (taken.length < rows.length) next = await primaryKeyAt(on, layout, Number(last));
+    if (taken.length < rows.length) next = last;
     if (isLast) await finish();
     return taken.length === 0 ? null : joined(taken, isFirst);
   };

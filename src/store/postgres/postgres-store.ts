@@ -6,7 +6,19 @@ import { now } from '../clock.ts';
 import { closed } from '../records-text.ts';
 import { type Found, type RegisteredApp, type Store, Unavailable } from '../store.ts';
 import { startThread } from '../thread.ts';
-import { arrayText, guarded, isGone, isLost, openPool, type Place, type Pool, rowsOf, run } from './connection.ts';
+import {
+  arrayText,
+  guarded,
+  isGone,
+  isLost,
+  isTooLong,
+  isUnavailable,
+  openPool,
+  type Place,
+  type Pool,
+  rowsOf,
+  run,
+} from './connection.ts';
 import { liveCatalog } from './live-catalog.ts';
 import { longAnswer } from './long-answer.ts';
 import { watchReplicas } from './replicas.ts';
@@ -24,7 +36,7 @@ const NOTE_KEYS_AFTER = 30_000;
 /** Milliseconds between two looks for work that another process left unfinished. */
 const RESUME_EVERY = 10_000;
 /** Whether there is such work. A load goes on only where its source is at hand. */
-const UNFINISHED = `exists (select from builds where kind <> 'import') or exists (select from renames) or exists (select from dropped)`;
+const UNFINISHED = `exists (select from builds where kind <> 'import') or exists (select from renames where app_id not in (select app_id from builds)) or exists (select from dropped)`;
 
 export interface PostgresStoreOptions extends Place {
   /** Replicas that may answer searches. */
@@ -39,7 +51,7 @@ export interface PostgresStoreOptions extends Place {
 export async function openPostgresStore(options: PostgresStoreOptions): Promise<Store> {
   const { url, schema, readUrls, connections, timeout } = options;
   const place = { url, schema };
-  const pool = openPool(place, { max: 4, timeout });
+  const pool = openPool(place, { max: 8, timeout });
   const short = openPool(place, { max: connections, timeout, forSearches: true });
   const long = openPool(place, { max: connections, timeout, forSearches: true });
   // Answers that are still being read end here; whoever takes the next page hears of it.
@@ -151,8 +163,8 @@ export async function openPostgresStore(options: PostgresStoreOptions): Promise<
         const replica = replicas.forUser(userId);
         if (replica !== null) {
           const found = await searchOn(replica, ...rest).catch((error) => {
-            if (isLost(error) || isGone(error)) return { kind: 'stale' } as const;
-            throw error;
+            if (isTooLong(error) || !(isUnavailable(error) || isGone(error))) throw error;
+            return { kind: 'stale' } as const;
           });
           // A replica whose catalog is another is behind.
           if (found.kind !== 'stale') return found;
@@ -166,12 +178,12 @@ export async function openPostgresStore(options: PostgresStoreOptions): Promise<
       used.set(key.id, Date.now());
     },
     async resume() {
-      await resumeNow();
       resumer = setInterval(() => {
         // What fails here is tried again the next time.
         if (resuming === null) void resumeNow().catch(() => {});
       }, RESUME_EVERY);
       resumer.unref();
+      await resumeNow();
     },
     async close() {
       isClosed = true;

@@ -26,14 +26,18 @@ export async function pendingRenames(pool: Pool): Promise<readonly string[]> {
   return (await rowsOf<[string]>(pool, 'select distinct user_id from renames')).map(([id]) => id);
 }
 
-/** Looks at what is left, app by app. */
+/**
+ * Looks at what is left, app by app. What is being loaded into an empty app cannot be looked at yet, and may have the name from
+ * before: it is left to the end of the load.
+ */
 export async function continueRename(pool: Pool, schema: string, userId: string, progress: Progress): Promise<void> {
   let done = 0;
   for (;;) {
     const looked = await pool.begin(async (tx) => {
       const [row] = await rowsOf<[number, string]>(
         tx,
-        'select app_id, position from renames where user_id = $1 limit 1 for update',
+        `select app_id, position from renames where user_id = $1
+         and app_id not in (select app_id from builds where kind = 'import') limit 1 for update`,
         [userId],
       );
       if (row === undefined) return null;

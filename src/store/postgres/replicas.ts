@@ -1,4 +1,5 @@
 // Read replicas: which of them may answer a caller, who must find what they wrote themselves.
+import { setTimeout as delay } from 'node:timers/promises';
 import { type Connection, openPool, type Place, type Pool, rowsOf, run } from './connection.ts';
 
 /** Milliseconds between two looks at how far a replica is. */
@@ -16,6 +17,15 @@ interface Watched extends Replica {
   /** How much of the write-ahead log it has replayed, in bytes; null while it does not answer. */
   replayed: bigint | null;
   seenAt: number;
+  isLooking: boolean;
+}
+
+/** What a user wrote. */
+interface Writes {
+  /** Where the log was after it. */
+  position: bigint;
+  /** Transactions of which that is not known yet. */
+  pending: number;
 }
 
 export interface Replicas {
@@ -24,7 +34,7 @@ export interface Replicas {
   /** Notes in a transaction that users write; other processes hear of it when it commits. */
   wrote(on: Connection, users: readonly string[]): Promise<void>;
   /** The transaction of those users has committed. */
-  committed(users: readonly string[]): Promise<void>;
+  committed(users: readonly string[]): void;
   close(): Promise<void>;
 }
 
@@ -49,63 +59,96 @@ export async function watchReplicas(
       long: openPool(place, { max: connections, timeout, forSearches: true }),
       replayed: null,
       seenAt: 0,
+      isLooking: false,
     };
   });
-  /** Where the log was when each user had last written; a user is here until every replica has passed it. */
-  const positions = new Map<string, bigint>();
+  /** What each user wrote last; a user is here until every replica has it. */
+  const writes = new Map<string, Writes>();
+  /** Where the log was when we began to hear who writes; null while we do not hear it. */
+  let heardSince: bigint | null = null;
   let turn = 0;
+  let isClosed = false;
 
   const look = async (replica: Watched): Promise<void> => {
-    const [row] = await rowsOf<[string | null]>(
-      replica.short,
-      `select (case when pg_is_in_recovery() then pg_last_wal_replay_lsn() else pg_current_wal_lsn() end - '0/0'::pg_lsn)::text`,
-    );
-    replica.replayed = row?.[0] == null ? null : BigInt(row[0]);
-    replica.seenAt = Date.now();
-  };
-  const lookAtAll = async (): Promise<void> => {
-    await Promise.all(
-      replicas.map((replica) =>
-        look(replica).catch(() => {
-          // A replica that does not answer is not asked; the primary is.
-          replica.replayed = null;
-        }),
-      ),
-    );
-    const passed = replicas.map(({ replayed }) => replayed);
-    for (const [user, position] of positions) {
-      if (passed.every((replayed) => replayed !== null && replayed >= position)) positions.delete(user);
+    if (replica.isLooking) return;
+    replica.isLooking = true;
+    try {
+      const [row] = await rowsOf<[string | null]>(
+        replica.short,
+        `select (case when pg_is_in_recovery() then pg_last_wal_replay_lsn() else pg_current_wal_lsn() end - '0/0'::pg_lsn)::text`,
+      );
+      replica.replayed = row?.[0] == null ? null : BigInt(row[0]);
+      replica.seenAt = Date.now();
+    } catch {
+      // A replica that does not answer is not asked; the primary is.
+      replica.replayed = null;
+    }
+    replica.isLooking = false;
+    for (const [user, { position, pending }] of writes) {
+      const isThere = ({ replayed }: Watched) => replayed !== null && replayed >= position;
+      if (pending === 0 && replicas.every(isThere)) writes.delete(user);
     }
   };
-  /** A transaction of these users is over: whatever they wrote lies before where the log is now. */
-  const note = async (users: readonly string[]): Promise<void> => {
-    const [row] = await rowsOf<[string]>(primary, `select (pg_current_wal_insert_lsn() - '0/0'::pg_lsn)::text`);
-    const position = BigInt(row?.[0] ?? 0);
-    for (const user of users) if ((positions.get(user) ?? 0n) < position) positions.set(user, position);
+  /** Where the log is now, asked until the primary says it; whatever was committed before lies before it. */
+  const positionNow = async (): Promise<bigint> => {
+    for (;;) {
+      try {
+        const [row] = await rowsOf<[string]>(primary, `select (pg_current_wal_insert_lsn() - '0/0'::pg_lsn)::text`);
+        return BigInt(row?.[0] ?? 0);
+      } catch (error) {
+        if (isClosed) throw error;
+        await delay(LOOK_EVERY, undefined, { ref: false });
+      }
+    }
   };
-
-  await lookAtAll();
-  let isLooking = false;
-  const timer = setInterval(() => {
-    if (isLooking) return;
-    isLooking = true;
-    void lookAtAll().finally(() => {
-      isLooking = false;
+  /** Transactions of these users have committed; until it is known where, the primary is asked for them. */
+  const note = async (users: readonly string[]): Promise<void> => {
+    const noted = users.map((user) => {
+      const written = writes.get(user) ?? { position: 0n, pending: 0 };
+      writes.set(user, written);
+      written.pending++;
+      return written;
     });
-  }, LOOK_EVERY);
+    const position = await positionNow();
+    for (const written of noted) {
+      written.pending--;
+      if (written.position < position) written.position = position;
+    }
+  };
+  const noteQuietly = (users: readonly string[]) => void note(users).catch(() => {});
+
+  const lookAtAll = () => Promise.all(replicas.map(look));
+  await lookAtAll();
+  const timer = setInterval(lookAtAll, LOOK_EVERY);
   timer.unref();
-  const listening = primary
-    .listen(channel, (users) => void note(JSON.parse(users) as string[]).catch(() => {}))
-    .catch(() => null);
+  let heard = 0;
+  primary.listen(channel, {
+    onNotice: (users) => noteQuietly(JSON.parse(users) as string[]),
+    onListening() {
+      const now = ++heard;
+      positionNow().then(
+        (position) => {
+          if (now === heard) heardSince = position;
+        },
+        () => {},
+      );
+    },
+    onDeaf() {
+      heard++;
+      heardSince = null;
+    },
+  });
 
   return {
     forUser(userId) {
-      const position = positions.get(userId) ?? 0n;
+      const { position, pending } = writes.get(userId) ?? { position: 0n, pending: 0 };
+      if (heardSince === null || pending > 0) return null;
+      const needed = position > heardSince ? position : heardSince;
       const now = Date.now();
       for (let tried = 0; tried < replicas.length; tried++) {
         const replica = replicas[turn++ % replicas.length] as Watched;
         const { replayed, seenAt } = replica;
-        if (replayed !== null && replayed >= position && now - seenAt < BELIEVED_FOR) return replica;
+        if (replayed !== null && replayed >= needed && now - seenAt < BELIEVED_FOR) return replica;
       }
       return null;
     },
@@ -114,10 +157,10 @@ export async function watchReplicas(
       const named = JSON.stringify(users);
       if (named.length < 7_000) await run(on, 'select pg_notify($1, $2)', [channel, named]);
     },
-    committed: note,
+    committed: noteQuietly,
     async close() {
+      isClosed = true;
       clearInterval(timer);
-      await listening;
       await Promise.all(replicas.flatMap(({ short, long }) => [short.end({ timeout: 0 }), long.end({ timeout: 0 })]));
     },
   };
@@ -126,6 +169,6 @@ export async function watchReplicas(
 const NONE: Replicas = {
   forUser: () => null,
   wrote: async () => {},
-  committed: async () => {},
+  committed: () => {},
   close: async () => {},
 };

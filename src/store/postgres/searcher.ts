@@ -6,10 +6,10 @@ import { withinBlocks } from '../../sql/pairs.ts';
 import {
   compileGroups,
   countQuery,
+  cursorQuery,
   type Group,
   isPaired,
   probe,
-  recordsQuery,
   type Start,
   startFrom,
   startFromPairs,
@@ -41,9 +41,7 @@ export interface FoundPage {
   readonly answers: Buffer | null;
   /** One more than the page's limit where more follow. */
   readonly count: number;
-  /** Place of the last record. */
-  readonly last: number;
-  /** Its primary key, where more follow. */
+  /** Primary key of the last record, where more follow. */
   readonly key: string | null;
 }
 
@@ -65,10 +63,8 @@ const prepared = new Set<string>();
 /** Runs a compiled query; gives its rows as bytes, which texts are in. */
 export async function rawRows(on: Connection, { text, values }: Sql): Promise<readonly (Buffer | null)[][]> {
   if (prepared.size < MAX_PREPARED) prepared.add(text);
-  const options = { prepare: prepared.has(text) };
-  return (await on
-    .unsafe(POSTGRES.print(text), values as never[], options)
-    .raw()) as unknown as readonly (Buffer | null)[][];
+  const options = { prepare: prepared.has(text), raw: true };
+  return (await on.query(POSTGRES.print(text), values, options)) as readonly (Buffer | null)[][];
 }
 
 /** A page of at most `limit` records after a place. */
@@ -84,19 +80,18 @@ export async function readPage(on: Connection, plan: Plan, after: number, limit:
 
 async function onePage(on: Connection, query: Sql): Promise<FoundPage> {
   const [row] = await rawRows(on, query);
-  const [version, answers, count, last, key] = row as (Buffer | null)[];
+  const [version, answers, count, key] = row as (Buffer | null)[];
   return {
     version: String(version),
     answers: answers ?? null,
     count: Number(count),
-    last: Number(last),
     key: key == null ? null : String(key),
   };
 }
 
-/** All records of a plan after a place, in order, for a cursor: answer and place; `limit` null for no bound. */
-export function cursorQuery({ layout, search, start, tests }: Plan, after: number, limit: number | null): Sql {
-  return recordsQuery(POSTGRES, layout, search, start, tests, { after, limit });
+/** All records of a plan after a place, in order, for a cursor: answer and primary key; `limit` null for no bound. */
+export function planCursor({ layout, search, start, tests }: Plan, after: number, limit: number | null): Sql {
+  return cursorQuery(layout, search, start, tests, { after, limit });
 }
 
 /** How many records there are after a place, counted up to a limit. */
@@ -115,12 +110,6 @@ export async function placeOf(on: Connection, layout: Layout, primaryKey: string
   const text = `select pms_seq from ${quote(layout.form.name)} where ${keyStart(key)} = ${keyStart('$1')} and ${key} = $1`;
   const [row] = await rowsOf<[string]>(on, text, [primaryKey]);
   return row === undefined ? null : Number(row[0]);
-}
-
-export async function primaryKeyAt(on: Connection, layout: Layout, place: number): Promise<string> {
-  const text = `select ${quote(keyColumn(layout))} from ${quote(layout.form.name)} where pms_seq = $1::bigint`;
-  const [row] = await rowsOf<[string]>(on, text, [place]);
-  return row?.[0] as string;
 }
 
 /** Chooses where to start. Asks the database only where several starts are possible. */

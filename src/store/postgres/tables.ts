@@ -9,6 +9,9 @@ const TEXT = 'text collate "C"';
 /** How many values of the pair index's column are looked at for the tokens that most records have (token-frequencies.ts). */
 const STATISTICS = 300;
 
+/** KiB of changes that a pair index may put off: every search looks through all of them. The least there can be. */
+const PENDING = 64;
+
 /**
  * The statements that make the tables of a generation and what must hold while records come in. Whatever belongs to a record has
  * its place, and every key begins with it, so that Citus can keep all of a record in one database: there each table is
@@ -97,7 +100,7 @@ export function indexStatements(layout: Layout): readonly string[] {
     });
     if (table.pairs === null) return trees;
     const name = quote(pairsIndex(table.pairs));
-    return [...trees, `create index if not exists ${name} on ${quote(table.pairs)} using gin (tokens)`];
+    return [...trees, `create index if not exists ${name} on ${quote(table.pairs)} using gin (tokens) with (gin_pending_list_limit = ${PENDING})`];
   });
 }
 

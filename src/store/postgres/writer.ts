@@ -15,7 +15,7 @@ import type { Replicas } from './replicas.ts';
 /** Most updates in one commit, and commits under way at once: one is made while the next is gathered. */
 const TOGETHER = { batch: 128, lanes: 2 } as const;
 /** Where records are spread over several databases: a commit of one record is of one database. */
-const ONE_BY_ONE = { batch: 1, lanes: 8 } as const;
+const ONE_BY_ONE = { batch: 1, lanes: 6 } as const;
 
 interface Waiting {
   readonly job: UpdateJob;
@@ -90,7 +90,7 @@ export function openWriter(
       ]);
       await Promise.all([...writing, notes.wrote(on, users)]);
       await run(on, 'commit');
-      await notes.committed(users);
+      notes.committed(users);
       return work.results;
     } catch (error) {
       await run(on, 'rollback').catch(() => {});

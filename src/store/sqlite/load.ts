@@ -11,6 +11,7 @@ import { packRecords } from './load-batch.ts';
 import { startLoadThread } from './load-client.ts';
 import { recordPutter } from './put.ts';
 import { recordTable } from './record-table.ts';
+import { continueRename, pendingRenames } from './rename.ts';
 
 const NOTHING: Loaded = { inserted: 0, updated: 0 };
 
@@ -62,6 +63,8 @@ function freshLoader(db: Connection, registered: RegisteredApp, userId: string, 
       const last = await writing;
       await writer.close();
       await finishBuild(db, registered, { ...build, source }, progress);
+      // Names that changed meanwhile.
+      for (const id of pendingRenames(db)) continueRename(db, id, () => {});
       return last;
     },
     async stop() {

@@ -5,7 +5,7 @@ import { now } from '../clock.ts';
 import type { Loaded, LoadRecord } from '../register.ts';
 import { countersFrom, type DerivedRecord, sourceDeriver, valuesAfter } from '../source-records.ts';
 import type { RegisteredApp } from '../store.ts';
-import { currentNames } from './build.ts';
+import { catalogReader } from './catalog.ts';
 import type { Connection } from './connection.ts';
 import type { RecordTable } from './record-table.ts';
 
@@ -25,11 +25,15 @@ export function recordPutter(
 ): RecordPutter {
   const read = db.prepare('select next from counters where app_id = ? and name = ?').pluck();
   const counters = countersFrom((name) => read.get(registered.id, name) as number | undefined);
-  const context = currentNames(db);
+  const catalog = catalogReader(db);
+  let { users } = catalog.current();
+  const context = { userName: (id: string) => users.get(id)?.name ?? '' };
   const derive = sourceDeriver(table.layout, userId, counters, context);
   return {
     put(records) {
       const at = now();
+      // Names may have changed since the batch before.
+      users = catalog.current().users;
       let inserted = 0;
       for (const record of records) if (putDerived(table, derive(record, at), context)) inserted++;
       table.settle();

@@ -21,10 +21,16 @@ export function pendingRenames(db: Connection): readonly string[] {
   return db.prepare('select distinct user_id from renames').pluck().all() as string[];
 }
 
-/** Looks at what is left, app by app. */
+/**
+ * Looks at what is left, app by app. What is being loaded into an empty app cannot be looked at yet, and may have the name from
+ * before: it is left to the end of the load.
+ */
 export function continueRename(db: Connection, userId: string, progress: Progress): void {
   let done = 0;
-  const left = db.prepare('select app_id, position from renames where user_id = ? limit 1');
+  const left = db.prepare(
+    `select app_id, position from renames where user_id = ?
+     and app_id not in (select app_id from builds where kind = 'import') limit 1`,
+  );
   for (;;) {
     const looked = db
       .transaction(() => {

@@ -5,8 +5,8 @@ select count(*)
   from "app_1_2_t1" c indexed by "app_1_2_t1_i16"
   where c."l_datetime" >= (? || '') and c."l_datetime" <= (? || '')
   limit (? | 0)) h;
--- "YYYY-MM-DD HH:MM:SS"
--- "YYYY-MM-DD HH:MM:SS"
+-- "2024-03-03 00:00:00"
+-- "2024-03-03 23:59:59"
 -- 20000
 
 select cast(group_concat(a, '},') as blob), count(*), max(s)
@@ -22,8 +22,8 @@ select cast(group_concat(a, '},') as blob), count(*), max(s)
   where true
   order by h.s
   limit (? | 0));
--- "YYYY-MM-DD HH:MM:SS"
--- "YYYY-MM-DD HH:MM:SS"
+-- "2024-03-03 00:00:00"
+-- "2024-03-03 23:59:59"
 -- 0
 -- 201
 -- 201

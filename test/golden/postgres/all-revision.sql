@@ -1,0 +1,17 @@
+-- {}
+
+select (select value
+  from settings
+  where name = 'catalog_version'), a, n, case when n > $1::bigint then k end
+  from (select string_agg(a, '},') filter (where n <= $2::bigint) as a, count(*) as n, max(k) filter (where n = $3::bigint) as k
+  from (select a, k, row_number() over () as n
+  from (select t.pms_answer || ',"pms_revision":{"type":"pms_revision","value":"' || t.pms_revision || '"}' as a, t."g_primarykey" as k
+  from "app_1_2" t
+  where t.pms_seq > $4::bigint
+  order by t.pms_seq
+  limit $5::bigint) r) c) page;
+-- 200
+-- 200
+-- 200
+-- 0
+-- 201

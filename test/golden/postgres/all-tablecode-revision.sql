@@ -1,0 +1,21 @@
+-- {}
+
+select (select value
+  from settings
+  where name = 'catalog_version'), a, n, case when n > $1::bigint then k end
+  from (select string_agg(a, '},') filter (where n <= $2::bigint) as a, count(*) as n, max(k) filter (where n = $3::bigint) as k
+  from (select a, k, row_number() over () as n
+  from (select t.pms_answer || ',"lines":[' || coalesce((select string_agg(pms_answer, '},') || '}'
+  from (select pms_answer
+  from "app_1_2_t1"
+  where pms_record = t.pms_seq
+  order by pms_row) r), '') || ']' || ',"pms_revision":{"type":"pms_revision","value":"' || t.pms_revision || '"}' as a, t."g_primarykey" as k
+  from "app_1_2" t
+  where t.pms_seq > $4::bigint
+  order by t.pms_seq
+  limit $5::bigint) r) c) page;
+-- 200
+-- 200
+-- 200
+-- 0
+-- 201

@@ -1,0 +1,27 @@
+-- {"f_any_of_fold":"京都8, 札幌"}
+
+select (select value
+  from settings
+  where name = 'catalog_version'), a, n, case when n > $1::bigint then k end
+  from (select string_agg(a, '},') filter (where n <= $2::bigint) as a, count(*) as n, max(k) filter (where n = $3::bigint) as k
+  from (select a, k, row_number() over () as n
+  from (select t.pms_answer as a, t."g_primarykey" as k
+  from (select s
+  from (select p.pms_id as s
+  from "app_1_2_pairs" p
+  where (p.tokens @> $4::text::int[] or p.tokens @> $5::text::int[]) offset 0) r
+  where s > $6::bigint
+  order by s offset 0) h
+  join "app_1_2" t on t.pms_seq = h.s
+  where true and (strpos(t."f_any_of_fold~form", $7::text) > 0 or strpos(t."f_any_of_fold~form", $8::text) > 0)
+  order by h.s
+  limit $9::bigint) r) c) page;
+-- 200
+-- 200
+-- 200
+-- "{-1488614238,-844211459}"
+-- "{-100260594}"
+-- 0
+-- "京都8"
+-- "札幌"
+-- 201

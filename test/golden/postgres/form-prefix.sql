@@ -1,0 +1,32 @@
+-- {"f_prefix":"京都8"}
+
+select (select count(*)
+  from (select 1
+  from "app_1_2" t
+  where (left(t."f_prefix", 500) >= left($1::text, 500) and t."f_prefix" >= $2::text) and (left(t."f_prefix", 500) <= left($3::text, 500) and t."f_prefix" < $4::text)
+  limit $5::bigint) h);
+-- "京都8"
+-- "京都8"
+-- "京都9"
+-- "京都9"
+-- 20000
+
+select (select value
+  from settings
+  where name = 'catalog_version'), a, n, case when n > $1::bigint then k end
+  from (select string_agg(a, '},') filter (where n <= $2::bigint) as a, count(*) as n, max(k) filter (where n = $3::bigint) as k
+  from (select a, k, row_number() over () as n
+  from (select t.pms_answer as a, t."g_primarykey" as k
+  from "app_1_2" t
+  where (left(t."f_prefix", 500) >= left($4::text, 500) and t."f_prefix" >= $5::text) and (left(t."f_prefix", 500) <= left($6::text, 500) and t."f_prefix" < $7::text) and (t.pms_seq + 0) > $8::bigint
+  order by (t.pms_seq + 0)
+  limit $9::bigint) r) c) page;
+-- 200
+-- 200
+-- 200
+-- "京都8"
+-- "京都8"
+-- "京都9"
+-- "京都9"
+-- 0
+-- 201

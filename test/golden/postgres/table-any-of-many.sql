@@ -1,0 +1,30 @@
+-- {"lines":{"l_any_of":"0京,1京,2京,3京,4京,5京,6京,7京,8京"}}
+
+select (select value
+  from settings
+  where name = 'catalog_version'), a, n, case when n > $1::bigint then k end
+  from (select string_agg(a, '},') filter (where n <= $2::bigint) as a, count(*) as n, max(k) filter (where n = $3::bigint) as k
+  from (select a, k, row_number() over () as n
+  from (select t.pms_answer as a, t."g_primarykey" as k
+  from (select s
+  from (select distinct c.pms_record as s
+  from "app_1_2_t1_pairs" p
+  join "app_1_2_t1" c on c.pms_record = p.pms_record and c.pms_id = p.pms_id
+  where p.tokens && $4::text::int[] and exists (select 1
+  from json_array_elements_text($5::text::json) k (value)
+  where strpos(c."l_any_of", k.value) > 0) offset 0) r
+  where s > $6::bigint
+  order by s
+  limit $7::bigint) h
+  join "app_1_2" t on t.pms_seq = h.s
+  where true
+  order by h.s
+  limit $8::bigint) r) c) page;
+-- 200
+-- 200
+-- 200
+-- "{-1172083673,1268070546,-1018816998,987657758,-1319771986,1831787470,1769396284,-1081929477,-1792873060}"
+-- "[\"0京\",\"1京\",\"2京\",\"3京\",\"4京\",\"5京\",\"6京\",\"7京\",\"8京\"]"
+-- 0
+-- 201
+-- 201
