@@ -12,8 +12,8 @@ import { readDefinition } from '../src/operations/read-definition.ts';
 import { detectEncoding } from '../src/operations/read-text.ts';
 import { scanCsv } from '../src/operations/scan-csv.ts';
 import { Mistake, type Register } from '../src/store/register.ts';
-import { openSqliteRegister } from '../src/store/sqlite/sqlite-register.ts';
-import { openSqliteStore } from '../src/store/sqlite/sqlite-store.ts';
+import type { Store } from '../src/store/store.ts';
+import { engineInUse, flagsFor, freshRegister } from './harness/fresh-register.ts';
 import { BIN, environment, temporaryFolder } from './harness/run-daicho.ts';
 
 const DEFINITION = `code: A
@@ -48,8 +48,9 @@ interface Importing {
 
 async function importing(t: TestContext, definition = DEFINITION): Promise<Importing> {
   const folder = temporaryFolder(t);
-  const register = openSqliteRegister({ dataDir: folder });
-  t.after(() => register.close());
+  const { openRegister, openStore, remove } = await freshRegister();
+  const register = await openRegister();
+  t.after(() => register.close().finally(remove));
   const read = readDefinition('a.yaml', definition);
   if ('problems' in read) assert.fail(read.problems.join('\n'));
   await register.apply(read.app, read.source, { allowDataLoss: false, dryRun: false, progress: () => {} });
@@ -62,13 +63,12 @@ async function importing(t: TestContext, definition = DEFINITION): Promise<Impor
       const usual = { appCode: 'A', file, map: new Map(), dryRun: false, signal: new AbortController().signal };
       return importRecords(register, { ...usual, progress: () => {}, onIndexing: () => {}, ...options });
     },
-    records: (tablecode) => searchAll(folder, read.app, tablecode),
+    records: async (tablecode) => searchAll(await openStore(), read.app, tablecode),
     errors: () => readFileSync(join(folder, 'a.errors.csv'), 'utf8'),
   };
 }
 
-async function searchAll(dataDir: string, { code }: App, tablecode: string | undefined) {
-  const store = openSqliteStore({ dataDir, cacheMiB: 1 });
+async function searchAll(store: Store, { code }: App, tablecode: string | undefined) {
   try {
     const registered = store.catalog().apps.get(code);
     assert.ok(registered);
@@ -412,12 +412,15 @@ describe('going on after a stop', () => {
   }
 
   test('Ctrl-C finishes the batch and says how to go on', async (t) => {
+    const count = engineInUse() === 'sqlite' ? 120_000 : 30_000;
     const folder = temporaryFolder(t);
+    const { place, remove } = await freshRegister();
+    t.after(remove);
     const file = join(folder, 'a.csv');
-    writeFileSync(file, many(120_000));
+    writeFileSync(file, many(count));
     writeFileSync(join(folder, 'a.yaml'), DEFINITION);
     const start = (...args: string[]) =>
-      spawn(process.execPath, [BIN, ...args, '--data-dir', join(folder, 'data')], {
+      spawn(process.execPath, [BIN, ...args, ...flagsFor(place)], {
         env: environment(),
         stdio: ['ignore', 'pipe', 'pipe'],
       });
@@ -432,8 +435,8 @@ describe('going on after a stop', () => {
     assert.match(await out, /Stopped\. To go on .*daicho record import A/);
     const second = start('record', 'import', 'A', file, '--json');
     const report = JSON.parse(await text(second.stdout));
-    assert.ok(report.resumedAt > 0 && report.resumedAt < 120_000);
-    assert.equal(report.resumedAt + report.good + report.bad, 120_000);
+    assert.ok(report.resumedAt > 0 && report.resumedAt < count);
+    assert.equal(report.resumedAt + report.good + report.bad, count);
   });
 });
 

@@ -84,7 +84,7 @@ export const SETTINGS = {
     flag: '--database-connections',
     placeholder: 'number',
     default: '8',
-    meaning: 'connections of one process to that database for short searches; as many for long ones, and up to 5 more',
+    meaning: 'connections of one process to that database for short searches; as many for long ones, and up to 9 more',
     expected: 'a whole number from 1 to 1000',
     read: wholeNumber(1, 1_000),
   },

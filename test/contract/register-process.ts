@@ -1,12 +1,12 @@
-// A process of its own that works on a register, to be watched or killed: data folder, command, its argument.
+// A process of its own that works on a register, to be watched or killed: place, command, its argument.
 // It writes a line per progress report and `done` at the end.
 import { writeSync } from 'node:fs';
 import type { Progress } from '../../src/store/register.ts';
-import { openSqliteRegister } from '../../src/store/sqlite/sqlite-register.ts';
+import { engineAt } from '../harness/fresh-register.ts';
 import { appOf } from '../harness/running.ts';
 
-const [dataDir = '', command = '', argument = ''] = process.argv.slice(2);
-const register = openSqliteRegister({ dataDir });
+const [place = '', command = '', argument = ''] = process.argv.slice(2);
+const register = await (await engineAt(place)).openRegister();
 // Written at once: what comes next may keep the event loop for a while.
 const say = (line: string) => writeSync(1, `${line}\n`);
 const progress: Progress = (done, total) => say(`${done}/${total}`);
@@ -25,13 +25,13 @@ switch (command) {
     break;
   case 'load': {
     const loader = await register.load('A', 'sato', 'the source');
-    for (let position = loader.position; position < 40_000; position += 1_000) {
+    for (let position = loader.position; position < Number(argument); position += 1_000) {
       const records = Array.from({ length: 1_000 }, (_, n) => {
         const line = position + n + 1;
         return { line, primaryKey: `S${line}`, values: new Map([['t', `京都 ${line}`]]), tables: new Map() };
       });
       await loader.put(records, position + 1_000);
-      say(`${position + 1_000}/40000`);
+      say(`${position + 1_000}/${argument}`);
     }
     await loader.finish(progress);
     break;

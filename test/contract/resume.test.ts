@@ -1,50 +1,63 @@
-// What a killed process left unfinished is finished by the next server on the folder.
+// What a killed process left unfinished is finished by the next store on the register, or by one that is open.
 import assert from 'node:assert/strict';
-import { spawn } from 'node:child_process';
-import { once } from 'node:events';
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { test } from 'node:test';
+import { beforeEach, describe, test } from 'node:test';
 import { setTimeout as wait } from 'node:timers/promises';
-import { fileURLToPath } from 'node:url';
-import Database from 'better-sqlite3';
-import { openSqliteRegister } from '../../src/store/sqlite/sqlite-register.ts';
-import { openSqliteStore } from '../../src/store/sqlite/sqlite-store.ts';
-import { appOf, putRecords } from '../harness/running.ts';
+import { appNow } from './asking.ts';
+import {
+  apply,
+  BASE,
+  checkIsClean,
+  fresh,
+  MANY,
+  many,
+  openForEachTest,
+  register,
+  start,
+  store,
+} from './register-bench.ts';
 
-const COMMAND = fileURLToPath(new URL('../../bin/daicho.js', import.meta.url));
-const RECORDS = 30_000;
+openForEachTest();
 
-test('a reindex that was killed is finished by a store that opens the folder, and nothing is lost', async (t) => {
-  const dataDir = mkdtempSync(join(tmpdir(), 'daicho-resume-'));
-  t.after(() => rmSync(dataDir, { recursive: true, force: true }));
-  const register = openSqliteRegister({ dataDir });
-  const { app, source } = appOf(
-    'code: R\nfields:\n- { id: r_primarykey, type: id }\n- { id: word, type: text, search: partial }\n',
-  );
-  await register.apply(app, source, { allowDataLoss: false, dryRun: false, progress: () => {} });
-  await putRecords(
-    register,
-    'R',
-    Array.from({ length: RECORDS }, (_, i) => ({ word: `言葉${i}` })),
-  );
-  const before = register.catalog().apps.get('R')?.generation as number;
+describe('a reindex that was killed', { timeout: 300_000 }, () => {
+  let before = 0;
 
-  const child = spawn(process.execPath, [COMMAND, 'reindex', 'R', '--data-dir', dataDir], { stdio: 'ignore' });
-  const db = new Database(join(dataDir, 'daicho.db'), { readonly: true });
-  const position = db.prepare('select position from builds').pluck();
-  while (!((position.get() as number | undefined) ?? 0)) await wait(2);
-  child.kill('SIGKILL');
-  await once(child, 'exit');
-  assert.ok(position.get() !== undefined, 'the reindex was killed before its end');
-  db.close();
+  beforeEach(async () => {
+    await apply(BASE);
+    await many();
+    before = (await appNow(store, 'A')).generation;
+  });
 
-  const store = openSqliteStore({ dataDir, cacheMiB: 16 });
-  await store.resume();
-  await store.close();
-  assert.equal(register.catalog().apps.get('R')?.generation, before + 1);
-  assert.equal(await register.countRecords('R'), RECORDS);
-  assert.deepEqual(await register.check(['R'], () => {}), []);
-  await register.close();
+  /** A store may have to wait until the database has seen that the process is gone. */
+  async function finished(): Promise<void> {
+    for (const until = Date.now() + 60_000; (await appNow(store, 'A')).generation === before; await wait(50)) {
+      assert.ok(Date.now() < until, 'nobody finishes it');
+    }
+    assert.equal((await appNow(store, 'A')).generation, before + 1);
+    assert.equal(await register.countRecords('A'), MANY);
+    await checkIsClean();
+  }
+
+  test('is finished by a store that is opened afterwards, and nothing is lost', async () => {
+    assert.equal(await start('reindex', 'A', (_, send) => send()), 'SIGKILL');
+    assert.equal((await appNow(store, 'A')).generation, before, 'it was killed before its end');
+    const opened = await fresh.openStore();
+    await opened.resume();
+    await finished();
+    await opened.close();
+  });
+
+  test('is finished by a store that was open when it died', async () => {
+    let resumed: Promise<void> | undefined;
+    const ended = await start('reindex', 'A', (_, send) => {
+      if (resumed !== undefined) return;
+      // It does not go on, but it is alive when the store looks for the first time.
+      send('SIGSTOP');
+      resumed = store.resume();
+      setTimeout(send, 1_000);
+    });
+    assert.equal(ended, 'SIGKILL');
+    assert.equal((await appNow(store, 'A')).generation, before, 'it was left to the process that had begun it');
+    await finished();
+    await resumed;
+  });
 });

@@ -7,7 +7,7 @@ import { layoutOf } from '../../src/sql/layout.ts';
 import { type Connection, openPool, type Pool } from '../../src/store/postgres/connection.ts';
 import { liveCatalog } from '../../src/store/postgres/live-catalog.ts';
 import { openPostgresRegister } from '../../src/store/postgres/postgres-register.ts';
-import { countRecords, planCursor, makePlan, placeOf, rawRows, readPage } from '../../src/store/postgres/searcher.ts';
+import { countRecords, makePlan, placeOf, planCursor, rawRows, readPage } from '../../src/store/postgres/searcher.ts';
 import { pairsIndex } from '../../src/store/postgres/tables.ts';
 import { tokenFrequencies } from '../../src/store/postgres/token-frequencies.ts';
 import { openWriter } from '../../src/store/postgres/writer.ts';
@@ -149,7 +149,7 @@ describe('updates', () => {
     const catalog = await liveCatalog(place, writing);
     const job = { appCode: 'GOLDEN', version: registered.version, change: updateOf(app), userId: 'sato' };
     const ran = await statementsOf(writing, async (on) => {
-      const writer = openWriter(place, on, catalog, { wrote: async () => {}, committed: () => {} });
+      const writer = openWriter(place, on, catalog, { wrote: async () => 0, committed: async () => {} });
       assert.equal((await writer.update(job)).kind, 'updated');
       await writer.close();
     });

@@ -43,7 +43,8 @@ export function engineAt(place: string): Promise<Engine> {
     dataDir: isAddress(place) ? '' : place,
     databaseUrl: isAddress(place) ? place : '',
     cacheMiB: 16,
-    distribute: '', databaseReadUrls: [],
+    distribute: '',
+    databaseReadUrls: [],
     databaseConnections: 3,
     databaseTimeout: 60,
   });

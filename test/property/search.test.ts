@@ -14,7 +14,8 @@ import { openSqliteRegister } from '../../src/store/sqlite/sqlite-register.ts';
 import { openSqliteStore } from '../../src/store/sqlite/sqlite-store.ts';
 import type { RegisteredApp, Store } from '../../src/store/store.ts';
 import { parseChange } from '../../src/update/parse.ts';
-import { meets, type PlainCondition } from './plain-filter.ts';
+import { conditionsOf, objectOf, type Param, type PlainGroup, textOf } from './keywords.ts';
+import { meets } from './plain-filter.ts';
 import {
   type AppPlan,
   alphabet,
@@ -322,30 +323,12 @@ class Model {
 
   /** `param` for the conditions, and the filter it stands for. */
   #conditions(plans: readonly ConditionPlan[]): { param: Param; matches: (record: Known) => boolean } {
-    const param: Param = new Map();
-    const form: { condition: PlainCondition; position: number }[] = [];
-    const tables = this.#plan.tables.map((): { condition: PlainCondition; position: number }[] => []);
-    const searchable = [
-      ...this.#fields.map((field, position) => ({ field, position, table: -1 })),
-      ...this.#plan.tables.flatMap(({ fields }, table) =>
-        fields.map((field, position) => ({ field, position, table })),
-      ),
-    ].filter(({ field }) => field.search !== 'hidden');
-    for (const plan of plans) {
-      const chosen = searchable[plan.field % Math.max(1, searchable.length)];
-      if (chosen === undefined) continue;
-      const { field, position, table } = chosen;
-      const group = table < 0 ? form : (tables[table] as typeof form);
-      if (group.some((other) => other.position === position)) continue;
-      const [keyword, upper] = this.#keywords(field, plan.picks, (pick) => this.#value(pick, position, table));
-      group.push({ condition: { field: { ...field, fold: this.#folds(field) }, keyword, upper }, position });
-      const target = table < 0 ? param : nested(param, this.#plan.tables[table]?.code as string);
-      if (keyword !== '') target.set(field.id, keyword);
-      if (upper !== '') target.set(`${field.id}_to`, upper);
-    }
-    const all = (group: typeof form, values: readonly string[]) =>
+    const { param, form, tables } = conditionsOf(this.#plan, plans, this.#others, (pick, position, table) =>
+      this.#value(pick, position, table),
+    );
+    const all = (group: PlainGroup, values: readonly string[]) =>
       group.every(({ condition, position }) => meets(values[position] ?? '', condition));
-    const none = ({ condition: { field, keyword, upper } }: (typeof form)[number]) =>
+    const none = ({ condition: { field, keyword, upper } }: PlainGroup[number]) =>
       field.search === 'any_of'
         ? keyword.split(',').every((word) => word.trim() === '')
         : keyword === '' && upper === '';
@@ -357,52 +340,11 @@ class Model {
     };
   }
 
-  /** System fields have no folding of their own in these definitions. */
-  #folds(field: FieldPlan): boolean {
-    return field.fold && !field.id.startsWith('pms_');
-  }
-
   #value({ record, row }: Pick, position: number, table: number): string {
     const { values, rows } = this.#records[record % this.#records.length] as Known;
     if (table < 0) return values[position] ?? '';
     const some = rows[table] ?? [];
     return some[row % Math.max(1, some.length)]?.[position] ?? '';
-  }
-
-  #keywords({ type, search }: FieldPlan, picks: readonly Pick[], valueAt: (pick: Pick) => string): [string, string] {
-    const [first, second] = picks as [Pick, Pick?];
-    if (search === 'range') {
-      const bound = (pick: Pick | undefined) => (pick === undefined ? '' : boundOf(type, valueAt(pick), pick));
-      return first.change === 9 ? ['', bound(first)] : [bound(first), bound(second)];
-    }
-    if (search === 'any_of') {
-      const words = picks.map((pick) => this.#part(valueAt(pick), pick, type));
-      return [words.join(first.change === 0 ? ' ,' : ','), ''];
-    }
-    if (/^(number|date|time|datetime|pms_.*ymd)$/.test(type)) return [boundOf(type, valueAt(first), first), ''];
-    const value = valueAt(first);
-    const points = [...value];
-    if (search === 'exact') return [first.change < 8 ? value : this.#part(value, first, type), ''];
-    if (search === 'prefix') return [points.slice(0, 1 + (first.length % 4)).join('') || this.#other(first), ''];
-    if (search === 'suffix') return [points.slice(-1 - (first.length % 4)).join('') || this.#other(first), ''];
-    return [this.#part(value, first, type), ''];
-  }
-
-  #part(value: string, pick: Pick, type: string): string {
-    const points = [...value];
-    const start = pick.start % Math.max(1, points.length);
-    let part = points.slice(start, start + 1 + (pick.length % 3 === 0 ? pick.length : pick.length % 3)).join('');
-    const choices = value.split(',');
-    if (/^(dropdown|checkbox|radio|list|pms_.*usr)$/.test(type) && pick.change > 2)
-      part = choices[pick.start % choices.length] ?? '';
-    if (part === '' || pick.change === 0) return this.#other(pick);
-    if (pick.change === 1) return part.toUpperCase();
-    if (pick.change === 2) return part.normalize('NFKC');
-    return part;
-  }
-
-  #other({ other }: Pick): string {
-    return this.#others[other % this.#others.length] ?? '';
   }
 
   #shown({ values, rows, revision }: Known, table: string | null, withRevision: boolean): Map<string, unknown> {
@@ -432,7 +374,6 @@ interface Asked {
   readonly revision: boolean;
 }
 
-type Param = Map<string, string | Map<string, string>>;
 /** Field ID → entry; table code → rows. */
 type Answer = ReadonlyMap<string, Entry | readonly { readonly [id: string]: Entry }[]>;
 
@@ -442,26 +383,6 @@ interface Entry {
 
 function entryOf(answer: Answer, id: string): unknown {
   return (answer.get(id) as Entry | undefined)?.value;
-}
-
-function nested(param: Param, code: string): Map<string, string> {
-  const group = (param.get(code) as Map<string, string> | undefined) ?? new Map<string, string>();
-  param.set(code, group);
-  return group;
-}
-
-/** JSON text of a map, so that no key has a meaning of its own. */
-function textOf(map: ReadonlyMap<string, unknown>): string {
-  const members = [...map].map(
-    ([key, value]) => `${JSON.stringify(key)}:${value instanceof Map ? textOf(value) : JSON.stringify(value)}`,
-  );
-  return `{${members.join(',')}}`;
-}
-
-function objectOf(entries: readonly (readonly [string, unknown])[]): JsonObject {
-  const parsed = parseJson(textOf(new Map(entries)));
-  assert.ok('value' in parsed);
-  return parsed.value as JsonObject;
 }
 
 function read(pages: readonly Uint8Array[]): Answer[] {
@@ -486,30 +407,3 @@ function shownOf(answer: Answer): Map<string, unknown> {
   }
   return shown;
 }
-
-/** A bound taken from a value, written in one of the ways it may be sent. */
-function boundOf(type: string, value: string, { change, other }: Pick): string {
-  if (value === '') return BOUNDS[type]?.[other % 3] ?? `A-${other}`;
-  if (type === 'number') {
-    if (change === 1 && !value.startsWith('-')) return `+${value}`;
-    if (change === 2 && value.length < 20) return value.includes('.') ? `${value}0` : `${value}.0`;
-    if (change === 3) return value.replace(/\B(?=(?:\d{3})+(?!\d))(?<!\.\d*)/g, ',');
-    return change === 4 ? value.slice(0, 2).replace(/^-$/, '0').replace(/\.$/, '') : value;
-  }
-  if (change === 1) return value.replaceAll('-', type === 'auto_number' ? '-' : '/');
-  if (type === 'time') return change === 2 ? value.slice(0, 5) : value;
-  if (type === 'datetime' || type.startsWith('pms_')) {
-    if (change === 2) return value.slice(0, 16);
-    if (change === 3) return value.replace(' ', 'T');
-    if (change > 6) return value.slice(0, 10);
-  }
-  if (type === 'auto_number' && change > 5) return [...value].slice(0, 1 + (other % 3)).join('');
-  return value;
-}
-
-const BOUNDS: { readonly [type: string]: readonly string[] } = {
-  number: ['0', '1,000', '-5.5'],
-  date: ['2024-02-29', '2024/01/15', '0001-01-01'],
-  time: ['12:00', '00:00:00', '23:59:59'],
-  datetime: ['2024-02-15', '2024/02/15 09:30', '2024-12-31T23:59:59'],
-};

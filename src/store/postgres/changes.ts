@@ -32,17 +32,26 @@ export async function endNotes(tx: Connection, appId: number): Promise<void> {
   await run(tx, `drop table if exists ${changedTable(appId)}`);
 }
 
-/** Notes records, by place, that a transaction writes while their app is being built. */
+/**
+ * Notes records, by place, that a transaction writes while their app is being built. A note that is there already is written
+ * again: nobody can take it away before the transaction has ended, and miss what it writes.
+ */
 export async function noteChanges(tx: Connection, appId: number, places: readonly number[]): Promise<void> {
   if (places.length === 0) return;
   const inOrder = [...places].sort((a, b) => a - b);
-  const text = `insert into ${changedTable(appId)} (seq) select * from unnest($1::bigint[]) on conflict do nothing`;
+  const text = `insert into ${changedTable(appId)} (seq) select * from unnest($1::bigint[])
+    on conflict (seq) do update set seq = excluded.seq`;
   await run(tx, text, [arrayText(inOrder)]);
 }
 
-/** Takes some of the noted places away, to copy them. */
+/** Takes some of the noted places away, to copy them; waits for the transactions that have noted them. */
 export async function takeNotes(tx: Connection, appId: number, limit: number): Promise<readonly number[]> {
   const changed = changedTable(appId);
-  const text = `delete from ${changed} where seq in (select seq from ${changed} order by seq limit $1::int) returning seq`;
-  return (await rowsOf<[string]>(tx, text, [limit])).map(([seq]) => Number(seq));
+  // In the order in which they are noted, so that no two wait for each other.
+  const notes = await rowsOf<[string]>(tx, `select seq from ${changed} order by seq limit $1::int for update`, [limit]);
+  const places = notes.map(([seq]) => Number(seq));
+  if (places.length > 0) {
+    await run(tx, `delete from ${changed} where seq = any($1::bigint[])`, [arrayText(places)]);
+  }
+  return places;
 }

@@ -160,7 +160,7 @@ export async function openPostgresStore(options: PostgresStoreOptions): Promise<
         if (current.apps.get(app.app.code) !== app) return { kind: 'stale' };
         const layout = layoutFor(app);
         const rest: SearchArguments = [layout, search, maxRecords, current.version];
-        const replica = replicas.forUser(userId);
+        const replica = await replicas.forUser(userId);
         if (replica !== null) {
           const found = await searchOn(replica, ...rest).catch((error) => {
             if (isTooLong(error) || !(isUnavailable(error) || isGone(error))) throw error;

@@ -1,4 +1,5 @@
 // Read replicas: which of them may answer a caller, who must find what they wrote themselves.
+import { randomUUID } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
 import { type Connection, openPool, type Place, type Pool, rowsOf, run } from './connection.ts';
 
@@ -6,6 +7,10 @@ import { type Connection, openPool, type Place, type Pool, rowsOf, run } from '.
 const LOOK_EVERY = 250;
 /** Milliseconds for which a replica is believed to be where it was last seen. */
 const BELIEVED_FOR = 2_000;
+/** Milliseconds that an update waits for its own notice to come. */
+const HEARD_WITHIN = 200;
+/** Users named in one notice, whose length has a bound. */
+const NAMED_AT_ONCE = 20;
 
 /** One replica: a pool for short searches, one for long ones. */
 export interface Replica {
@@ -30,11 +35,11 @@ interface Writes {
 
 export interface Replicas {
   /** A replica that has all that the user wrote; null where there is none. */
-  forUser(userId: string): Replica | null;
-  /** Notes in a transaction that users write; other processes hear of it when it commits. */
-  wrote(on: Connection, users: readonly string[]): Promise<void>;
-  /** The transaction of those users has committed. */
-  committed(users: readonly string[]): void;
+  forUser(userId: string): Promise<Replica | null>;
+  /** Notes in a transaction that users write; every process hears of it when it commits. Gives a number for the transaction. */
+  wrote(on: Connection, users: readonly string[]): Promise<number>;
+  /** The transaction has committed; resolves when that is heard, here and so elsewhere. */
+  committed(transaction: number, users: readonly string[]): Promise<void>;
   close(): Promise<void>;
 }
 
@@ -66,6 +71,10 @@ export async function watchReplicas(
   const writes = new Map<string, Writes>();
   /** Where the log was when we began to hear who writes; null while we do not hear it. */
   let heardSince: bigint | null = null;
+  /** Our transactions: of what was heard before the commit was answered 'heard', else who waits for it. */
+  const ours = new Map<number, 'heard' | (() => void)>();
+  const process = randomUUID();
+  let transactions = 0;
   let turn = 0;
   let isClosed = false;
 
@@ -123,7 +132,15 @@ export async function watchReplicas(
   timer.unref();
   let heard = 0;
   primary.listen(channel, {
-    onNotice: (users) => noteQuietly(JSON.parse(users) as string[]),
+    onNotice(notice) {
+      const [from, transaction, users] = JSON.parse(notice) as [string, number, string[]];
+      noteQuietly(users);
+      if (from !== process) return;
+      const waiting = ours.get(transaction);
+      ours.delete(transaction);
+      if (typeof waiting === 'function') waiting();
+      else ours.set(transaction, 'heard');
+    },
     onListening() {
       const now = ++heard;
       positionNow().then(
@@ -136,11 +153,15 @@ export async function watchReplicas(
     onDeaf() {
       heard++;
       heardSince = null;
+      for (const waiting of ours.values()) if (typeof waiting === 'function') waiting();
+      ours.clear();
     },
   });
 
   return {
-    forUser(userId) {
+    async forUser(userId) {
+      // What came at the same time as the request is heard first.
+      await new Promise(setImmediate);
       const { position, pending } = writes.get(userId) ?? { position: 0n, pending: 0 };
       if (heardSince === null || pending > 0) return null;
       const needed = position > heardSince ? position : heardSince;
@@ -153,11 +174,22 @@ export async function watchReplicas(
       return null;
     },
     async wrote(on, users) {
-      // A notice has a bound; who is not named in it is found on the primary only by the process that wrote.
-      const named = JSON.stringify(users);
-      if (named.length < 7_000) await run(on, 'select pg_notify($1, $2)', [channel, named]);
+      const transaction = ++transactions;
+      const parts = Array.from({ length: Math.ceil(users.length / NAMED_AT_ONCE) }, (_, part) =>
+        JSON.stringify([process, transaction, users.slice(part * NAMED_AT_ONCE, (part + 1) * NAMED_AT_ONCE)]),
+      );
+      await Promise.all(parts.map((notice) => run(on, 'select pg_notify($1, $2)', [channel, notice])));
+      return transaction;
     },
-    committed: noteQuietly,
+    async committed(transaction, users) {
+      noteQuietly(users);
+      // Who hears nothing asks no replica, and may not wait for what does not come.
+      if (ours.delete(transaction) || heardSince === null) return;
+      await new Promise<void>((resolve) => {
+        ours.set(transaction, resolve);
+        setTimeout(resolve, HEARD_WITHIN).unref();
+      });
+    },
     async close() {
       isClosed = true;
       clearInterval(timer);
@@ -167,8 +199,8 @@ export async function watchReplicas(
 }
 
 const NONE: Replicas = {
-  forUser: () => null,
-  wrote: async () => {},
-  committed: () => {},
+  forUser: async () => null,
+  wrote: async () => 0,
+  committed: async () => {},
   close: async () => {},
 };

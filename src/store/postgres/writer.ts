@@ -7,7 +7,7 @@ import { type Derive, deriver, type StoredRecord, versionText } from '../derive.
 import { type RegisteredApp, Unavailable, type Updated } from '../store.ts';
 import type { VersionedCatalog } from './catalog.ts';
 import { noteChanges, passGate } from './changes.ts';
-import { type Connection, isLost, isUnavailable, type Place, type Pool, rowsOf, run } from './connection.ts';
+import { type Connection, isGone, isLost, isUnavailable, type Place, type Pool, rowsOf, run } from './connection.ts';
 import type { LiveCatalog } from './live-catalog.ts';
 import { type KeptVersion, type RecordTable, recordTable, type WrittenRecord } from './record-table.ts';
 import type { Replicas } from './replicas.ts';
@@ -88,9 +88,9 @@ export function openWriter(
         table.update(on, [...records.values()], paired),
         current.building.has(id) ? noteChanges(on, id, [...records.keys()]) : null,
       ]);
-      await Promise.all([...writing, notes.wrote(on, users)]);
+      const [noted] = await Promise.all([notes.wrote(on, users), ...writing]);
       await run(on, 'commit');
-      notes.committed(users);
+      await notes.committed(noted, users);
       return work.results;
     } catch (error) {
       await run(on, 'rollback').catch(() => {});
@@ -108,6 +108,8 @@ export function openWriter(
         // A connection lost before anything was written, or a deadlock, whose transaction is undone: once more.
         const isUndone = (error as { code?: string }).code === '40P01' || error instanceof NotBegun;
         if (attempt < 2 && isUndone) continue;
+        // Tables are gone where others took their place.
+        if (isGone(error) && (await catalog.renewed(current))) return jobs.map(() => ({ kind: 'stale' }));
         throw error instanceof NotBegun ? error.cause : error;
       }
     }
