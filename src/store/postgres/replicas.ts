@@ -73,7 +73,7 @@ export async function watchReplicas(
   let heardSince: bigint | null = null;
   /** Our transactions: of what was heard before the commit was answered 'heard', else who waits for it. */
   const ours = new Map<number, 'heard' | (() => void)>();
-  const process = randomUUID();
+  const self = randomUUID();
   let transactions = 0;
   let turn = 0;
   let isClosed = false;
@@ -133,9 +133,9 @@ export async function watchReplicas(
   let heard = 0;
   primary.listen(channel, {
     onNotice(notice) {
-      const [from, transaction, users] = JSON.parse(notice) as [string, number, string[]];
+      const [from, transaction, users] = JSON.parse(notice) as [string, number | null, string[]];
       noteQuietly(users);
-      if (from !== process) return;
+      if (from !== self || transaction === null) return;
       const waiting = ours.get(transaction);
       ours.delete(transaction);
       if (typeof waiting === 'function') waiting();
@@ -175,10 +175,15 @@ export async function watchReplicas(
     },
     async wrote(on, users) {
       const transaction = ++transactions;
-      const parts = Array.from({ length: Math.ceil(users.length / NAMED_AT_ONCE) }, (_, part) =>
-        JSON.stringify([process, transaction, users.slice(part * NAMED_AT_ONCE, (part + 1) * NAMED_AT_ONCE)]),
+      const parts = Math.ceil(users.length / NAMED_AT_ONCE);
+      const notices = Array.from({ length: parts }, (_, part) =>
+        JSON.stringify([
+          self,
+          part === parts - 1 ? transaction : null,
+          users.slice(part * NAMED_AT_ONCE, (part + 1) * NAMED_AT_ONCE),
+        ]),
       );
-      await Promise.all(parts.map((notice) => run(on, 'select pg_notify($1, $2)', [channel, notice])));
+      await Promise.all(notices.map((notice) => run(on, 'select pg_notify($1, $2)', [channel, notice])));
       return transaction;
     },
     async committed(transaction, users) {

@@ -100,7 +100,10 @@ export function indexStatements(layout: Layout): readonly string[] {
     });
     if (table.pairs === null) return trees;
     const name = quote(pairsIndex(table.pairs));
-    return [...trees, `create index if not exists ${name} on ${quote(table.pairs)} using gin (tokens) with (gin_pending_list_limit = ${PENDING})`];
+    return [
+      ...trees,
+      `create index if not exists ${name} on ${quote(table.pairs)} using gin (tokens) with (gin_pending_list_limit = ${PENDING})`,
+    ];
   });
 }
 
