@@ -15,6 +15,10 @@ const ELSEWHERE: Readonly<Record<string, readonly string[]>> = {
   P09: ['test/contract', 'bench'],
   P12: ['test/import.test.ts'],
   P13: ['test/property/csv.test.ts'],
+  P14: ['test/workers.test.ts'],
+  P15: ['test/postgres-pool.test.ts'],
+  P16: ['test/golden/postgres.test.ts'],
+  P17: ['test/servers.test.ts', 'test/servers-replica.test.ts'],
 };
 
 /** How the rows of a table of the specification are named in titles, by the table's first column. */
