@@ -166,8 +166,8 @@ export async function openPostgresStore(options: PostgresStoreOptions): Promise<
             if (isTooLong(error) || !(isUnavailable(error) || isGone(error))) throw error;
             return { kind: 'stale' } as const;
           });
-          // A replica whose catalog is another is behind.
-          if (found.kind !== 'stale') return found;
+          // A replica whose catalog is another, or that lacks a record that was found before, is behind.
+          if (found.kind !== 'stale' && found.kind !== 'unknown_after') return found;
         }
         const found = await searchSafely({ short, long }, ...rest);
         if (found.kind === 'stale') await catalog.renewed(current);
