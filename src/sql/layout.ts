@@ -44,6 +44,11 @@ export function hasTokens({ indexKind, bucket }: Column): boolean {
   return indexKind === 'pairs' || indexKind === 'choices' || bucket !== null;
 }
 
+/** Whether two records or rows differ in a column of which the pair index holds tokens. */
+export function tokensDiffer({ columns }: TableLayout, before: readonly string[], after: readonly string[]): boolean {
+  return columns.some((column, position) => before[position] !== after[position] && hasTokens(column));
+}
+
 /** Whether values of a column with an index may be longer than an index entry of every engine. */
 export function isLong({ field }: Column): boolean {
   return typeOf(field).compares !== 'order';

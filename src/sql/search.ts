@@ -119,6 +119,27 @@ export function isPaired({ onTable, conditions: [condition] }: Group): boolean {
   return !onTable && condition?.query != null;
 }
 
+/** The groups whose lists are walked together: all that can, but choices, of which there are few and each is common. */
+export function walkable(groups: readonly Group[]): readonly Group[] {
+  const paired = groups.filter(isPaired);
+  const selective = paired.filter(({ chosen }) => !chosen);
+  return selective.length > 1 ? selective : paired;
+}
+
+/** What the best start from a group is. */
+export interface Counted {
+  readonly group: Group;
+  /** The condition of the group that the fewest index rows answer. */
+  readonly condition: Group['conditions'][number];
+  /** How many those are, counted up to a bound. */
+  readonly rows: number;
+}
+
+/** The start that the fewest rows answer. */
+export function fewest<Some extends Counted>(counted: readonly Some[]): Some {
+  return counted.reduce((best, candidate) => (candidate.rows < best.rows ? candidate : best));
+}
+
 /** What one page is: records after a place, at most so many. */
 export interface Page {
   /** Place in the creation order; 0 for the first page. */

@@ -4,16 +4,18 @@ import { POSTGRES } from '../../sql/dialect.ts';
 import { keyColumn, type Layout } from '../../sql/layout.ts';
 import { withinBlocks } from '../../sql/pairs.ts';
 import {
+  type Counted,
   compileGroups,
   countQuery,
   cursorQuery,
+  fewest,
   type Group,
-  isPaired,
   probe,
   type Start,
   startFrom,
   startFromPairs,
   versionedPageQuery,
+  walkable,
   wholeTest,
 } from '../../sql/search.ts';
 import { quote, type Sql } from '../../sql/sql.ts';
@@ -160,19 +162,8 @@ function fewFrom(group: Group, condition: Group['conditions'][number]): Start {
   return startFrom(POSTGRES, group, condition);
 }
 
-/** The groups whose lists are walked together: all that can, but choices, of which there are few and each is common. */
-function walkable(groups: readonly Group[]): readonly Group[] {
-  const paired = groups.filter(isPaired);
-  const selective = paired.filter(({ chosen }) => !chosen);
-  return selective.length > 1 ? selective : paired;
-}
-
-interface Counted {
-  readonly group: Group;
-  /** The condition of the group that the fewest index rows answer. */
-  readonly condition: Group['conditions'][number];
-  /** How many those are, counted up to a bound, or as the statistics have it. */
-  readonly rows: number;
+/** Counted up to a bound, or as the statistics have it. */
+interface Estimated extends Counted {
   /** Of how many, where the statistics have it. */
   readonly of: number;
 }
@@ -183,10 +174,10 @@ async function countGroups(
   frequencies: TokenFrequencies,
   groups: readonly Group[],
   bound: number,
-): Promise<readonly Counted[]> {
+): Promise<readonly Estimated[]> {
   const alone = groups.length === 1 && groups[0]?.conditions.length === 1 && !groups[0].onTable;
   const all = groups.flatMap((group) => group.conditions.map((condition) => ({ group, condition })));
-  const counted: Counted[] = [];
+  const counted: Estimated[] = [];
   const asked: { group: Group; condition: Counted['condition']; query: Sql }[] = [];
   for (const { group, condition } of all) {
     const { lookup } = condition;
@@ -204,8 +195,4 @@ async function countGroups(
     });
   }
   return counted;
-}
-
-function fewest(counted: readonly Counted[]): Counted {
-  return counted.reduce((best, candidate) => (candidate.rows < best.rows ? candidate : best));
 }

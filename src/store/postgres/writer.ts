@@ -1,6 +1,6 @@
 // Applies updates: those that wait together in one transaction, each whole, answered after the commit (D29, D31).
 import { recordRenderer } from '../../envelope/record.ts';
-import { layoutOf } from '../../sql/layout.ts';
+import { layoutOf, tokensDiffer } from '../../sql/layout.ts';
 import { changer, type JobResult, type UpdateJob } from '../changed.ts';
 import { now } from '../clock.ts';
 import { type Derive, deriver, type StoredRecord, versionText } from '../derive.ts';
@@ -251,7 +251,7 @@ function changeAll(
     }
     const version = versionText(app.table.layout, stored, new Map());
     work.versions.push({ seq, revision, userId: job.userId, at, version });
-    if (derived.tokens !== app.derive(stored.values, context).tokens) work.paired.add(seq);
+    if (tokensDiffer(app.table.layout.form, stored.values, values)) work.paired.add(seq);
     work.records.set(seq, { seq, revision: revision + 1, derived });
     newest.set(first, { seq, revision: revision + 1, values });
     return { kind: 'updated', entries: app.renderFull(values, context) };

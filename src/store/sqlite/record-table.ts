@@ -2,7 +2,7 @@
 
 import type { Values } from '../../envelope/record.ts';
 import type { RenderContext } from '../../fields/field-type.ts';
-import { hasTokens, keyColumn, type Layout, type TableLayout } from '../../sql/layout.ts';
+import { keyColumn, type Layout, type TableLayout, tokensDiffer } from '../../sql/layout.ts';
 import { quote } from '../../sql/sql.ts';
 import { type Derived, deriver, type StoredRecord, versionText } from '../derive.ts';
 import type { Connection, Statement } from './connection.ts';
@@ -35,7 +35,6 @@ export function recordTable(db: Connection, layout: Layout): RecordTable {
   const name = quote(form.name);
   const columns = form.columns.map((column) => quote(column.name)).join(', ');
   const derive = deriver(layout, null);
-  const paired = form.columns.map(hasTokens);
   const formPositions = form.columns.map((_, position) => formPosition(form, position));
 
   /** Place → tokens of records that were updated. */
@@ -92,7 +91,6 @@ export function recordTable(db: Connection, layout: Layout): RecordTable {
       const derived = derive(values, context);
       const names: string[] = [];
       const changed: (string | null)[] = [];
-      let pairsChanged = false;
       for (let position = 0; position < values.length; position++) {
         if (values[position] === stored.values[position]) continue;
         const column = form.columns[position] as (typeof form.columns)[number];
@@ -102,11 +100,10 @@ export function recordTable(db: Connection, layout: Layout): RecordTable {
           names.push(`${quote(column.formName)} = ?`);
           changed.push(derived.columns[formPositions[position] as number] ?? null);
         }
-        pairsChanged ||= paired[position] as boolean;
       }
       const set = ['pms_revision = ?', 'pms_answer = ?', ...names].join(', ');
       statement(`update ${name} set ${set} where pms_seq = ?`).run(revision, derived.answer, ...changed, stored.seq);
-      if (pairsChanged) unsettled.set(stored.seq, derived.tokens);
+      if (tokensDiffer(form, stored.values, values)) unsettled.set(stored.seq, derived.tokens);
     },
     settle() {
       for (const seq of [...unsettled.keys()].sort((a, b) => a - b)) {

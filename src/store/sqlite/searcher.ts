@@ -3,8 +3,10 @@ import type { Search } from '../../search/condition.ts';
 import { SQLITE } from '../../sql/dialect.ts';
 import { keyColumn, type Layout } from '../../sql/layout.ts';
 import {
+  type Counted,
   compileGroups,
   countQuery,
+  fewest,
   type Group,
   isPaired,
   keepSet,
@@ -14,6 +16,7 @@ import {
   type Start,
   startFrom,
   startFromPairs,
+  walkable,
 } from '../../sql/search.ts';
 import { type SingleSearch, singleSearch, singleValues } from '../../sql/single.ts';
 import { quote, type Sql } from '../../sql/sql.ts';
@@ -146,21 +149,6 @@ function makePlan(layout: Layout, search: Search, count: (query: Sql) => number)
   return { layout, search, start, tests: open.map(({ test }) => test), work: single && ordered ? 0 : rows };
 }
 
-/** The groups whose lists are walked together: all that can, but choices, of which there are few and each is common. */
-function walkable(groups: readonly Group[]): readonly Group[] {
-  const paired = groups.filter(isPaired);
-  const selective = paired.filter(({ chosen }) => !chosen);
-  return selective.length > 1 ? selective : paired;
-}
-
-interface Counted {
-  readonly group: Group;
-  /** The condition of the group that the fewest index rows answer. */
-  readonly condition: Group['conditions'][number];
-  /** How many those are, counted up to a bound. */
-  readonly rows: number;
-}
-
 function countGroups(groups: readonly Group[], bound: number, count: (query: Sql) => number): readonly Counted[] {
   return groups.map((group) => {
     let best: Counted | null = null;
@@ -173,8 +161,4 @@ function countGroups(groups: readonly Group[], bound: number, count: (query: Sql
     }
     return best as Counted;
   });
-}
-
-function fewest(counted: readonly Counted[]): Counted {
-  return counted.reduce((best, candidate) => (candidate.rows < best.rows ? candidate : best));
 }
