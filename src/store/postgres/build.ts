@@ -6,6 +6,7 @@ import type { RenderContext } from '../../fields/field-type.ts';
 import { type Layout, layoutOf } from '../../sql/layout.ts';
 import { quote } from '../../sql/sql.ts';
 import { type Adopter, adopterOf } from '../adopt.ts';
+import type { Build, BuildKind } from '../building.ts';
 import { parseDefinition } from '../definition-text.ts';
 import type { StoredRecord } from '../derive.ts';
 import type { Progress } from '../register.ts';
@@ -16,19 +17,6 @@ import { type Connection, type Pool, rowsOf, run } from './connection.ts';
 import { takeNumbers } from './counters.ts';
 import { type RecordTable, recordTable } from './record-table.ts';
 import { indexStatements, tableNames, tableStatements } from './tables.ts';
-
-/** What a build is for; `lossy` may drop values that new types cannot hold. */
-export type BuildKind = 'rebuild' | 'lossy' | 'import';
-
-export interface Build {
-  readonly appId: number;
-  readonly generation: number;
-  readonly kind: BuildKind;
-  readonly app: App;
-  readonly source: string;
-  /** Rebuilds: place of the last record copied; imports: records of the source done with. */
-  readonly position: number;
-}
 
 /** Records in one transaction of a build. */
 const BATCH = 1_000;

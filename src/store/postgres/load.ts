@@ -1,10 +1,11 @@
 // Loads records in batches: into an empty app through a new generation whose indexes are made last, else record by record.
 import { layoutOf } from '../../sql/layout.ts';
 import { quote } from '../../sql/sql.ts';
-import { type Loaded, type Loader, type LoadRecord, Mistake } from '../register.ts';
+import { refuseOtherBuild, refuseOtherFields } from '../building.ts';
+import { type Loaded, type Loader, type LoadRecord } from '../register.ts';
 import type { RegisteredApp } from '../store.ts';
 import { beginBuild, finishBuild, notePosition, pendingBuild } from './build.ts';
-import { readCatalog } from './catalog.ts';
+import { readCatalog, type VersionedCatalog } from './catalog.ts';
 import { passGate } from './changes.ts';
 import { type Pool, rowsOf, run } from './connection.ts';
 import { putRecords } from './put.ts';
@@ -25,13 +26,7 @@ export async function openLoader(
 ): Promise<Loader> {
   const { code } = registered.app;
   const pending = await pendingBuild(pool, registered.id);
-  if (pending !== null && (pending.kind !== 'import' || pending.source !== fingerprint)) {
-    throw new Mistake(
-      pending.kind === 'import'
-        ? `another load of ${code} was interrupted; run it again first, or give it up with: daicho reindex ${code}`
-        : `${code} is being rebuilt and was interrupted; finish that first with: daicho reindex ${code}`,
-    );
-  }
+  if (pending !== null) refuseOtherBuild(pending, fingerprint, code);
   const isFresh = pending !== null || (await isEmpty(pool, registered));
   const options = { pool, schema, registered, userId, fingerprint };
   const loader = isFresh ? await freshLoader(options) : await steadyLoader(options);
@@ -116,6 +111,7 @@ async function freshLoader({ pool, schema, registered, userId, fingerprint }: Op
 async function steadyLoader({ pool, schema, registered, userId, fingerprint }: Options): Promise<Loader> {
   const { code } = registered.app;
   let current = registered;
+  let catalog: VersionedCatalog | null = null;
   let table = recordTable(layoutOf(current.app, current.id, current.generation, current.distributed));
   const [row] = await rowsOf<[string]>(
     pool,
@@ -126,15 +122,11 @@ async function steadyLoader({ pool, schema, registered, userId, fingerprint }: O
     pool.begin(async (tx) => {
       // Tables are switched before this commit or after it.
       await passGate(tx, schema, registered.id);
-      const newest = (await readCatalog(pool)).apps.get(code);
+      catalog = await readCatalog(pool, catalog);
+      const newest = catalog.apps.get(code);
       if (newest?.version !== current.version) {
-        const isSame =
-          JSON.stringify([newest?.app.fields, newest?.app.tables]) ===
-          JSON.stringify([current.app.fields, current.app.tables]);
-        if (newest === undefined || !isSame) {
-          throw new Mistake(`the definition of ${code} was changed meanwhile; run the same command again`);
-        }
-        current = newest;
+        refuseOtherFields(current.app, newest?.app);
+        current = newest as RegisteredApp;
         table = recordTable(layoutOf(current.app, current.id, current.generation, current.distributed));
       }
       const loaded = await putRecords(tx, current, table, userId, records);

@@ -4,6 +4,7 @@ import type { App } from '../../app/app.ts';
 import { type Layout, layoutOf } from '../../sql/layout.ts';
 import { quote } from '../../sql/sql.ts';
 import { adopterOf } from '../adopt.ts';
+import type { Build, BuildKind } from '../building.ts';
 import { parseDefinition } from '../definition-text.ts';
 import type { Derived, StoredRecord } from '../derive.ts';
 import { Mistake, type Progress } from '../register.ts';
@@ -13,19 +14,6 @@ import { type Connection, pauseWriting } from './connection.ts';
 import { mergePairs } from './pair-index.ts';
 import { type RecordTable, recordTable } from './record-table.ts';
 import { createTables, dropTables, indexStatements } from './tables.ts';
-
-/** What a build is for; `lossy` may drop values that new types cannot hold. */
-export type BuildKind = 'rebuild' | 'lossy' | 'import';
-
-export interface Build {
-  readonly appId: number;
-  readonly generation: number;
-  readonly kind: BuildKind;
-  readonly app: App;
-  readonly source: string;
-  /** Rebuilds: place of the last record copied; imports: records of the source done with. */
-  readonly position: number;
-}
 
 /** Records in one transaction of a build: short enough that updates come in between. */
 const BATCH = 2_000;

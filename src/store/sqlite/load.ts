@@ -2,6 +2,7 @@
 import { dirname } from 'node:path';
 import { layoutOf } from '../../sql/layout.ts';
 import { quote } from '../../sql/sql.ts';
+import { refuseOtherBuild, refuseOtherFields } from '../building.ts';
 import { type Loaded, type Loader, Mistake } from '../register.ts';
 import type { RegisteredApp } from '../store.ts';
 import { beginBuild, finishBuild, pendingBuild, takeOver } from './build.ts';
@@ -19,13 +20,7 @@ const NOTHING: Loaded = { inserted: 0, updated: 0 };
 export function openLoader(db: Connection, appCode: string, userId: string, fingerprint: string): Loader {
   const registered = registeredApp(db, appCode);
   const pending = pendingBuild(db, registered.id);
-  if (pending !== null && (pending.kind !== 'import' || pending.source !== fingerprint)) {
-    throw new Mistake(
-      pending.kind === 'import'
-        ? `another load of ${appCode} was interrupted; run it again first, or give it up with: daicho reindex ${appCode}`
-        : `${appCode} is being rebuilt and was interrupted; finish that first with: daicho reindex ${appCode}`,
-    );
-  }
+  if (pending !== null) refuseOtherBuild(pending, fingerprint, appCode);
   if (pending !== null || isEmpty(db, registered)) return freshLoader(db, registered, userId, fingerprint);
   return steadyLoader(db, appCode, userId, fingerprint);
 }
@@ -96,11 +91,7 @@ function steadyLoader(db: Connection, appCode: string, userId: string, fingerpri
         .transaction(() => {
           const current = registeredApp(db, appCode);
           if (current.version !== registered.version) {
-            const same =
-              JSON.stringify([current.app.fields, current.app.tables]) ===
-              JSON.stringify([registered.app.fields, registered.app.tables]);
-            if (!same)
-              throw new Mistake(`the definition of ${appCode} was changed meanwhile; run the same command again`);
+            refuseOtherFields(registered.app, current.app);
             registered = current;
             putter = putterOf(current);
           }
