@@ -2,7 +2,7 @@
 import { layoutOf } from '../../sql/layout.ts';
 import { quote } from '../../sql/sql.ts';
 import { refuseOtherBuild, refuseOtherFields } from '../building.ts';
-import { type Loaded, type Loader, type LoadRecord } from '../register.ts';
+import type { Loaded, Loader, LoadRecord } from '../register.ts';
 import type { RegisteredApp } from '../store.ts';
 import { beginBuild, finishBuild, notePosition, pendingBuild } from './build.ts';
 import { readCatalog, type VersionedCatalog } from './catalog.ts';
