@@ -68,6 +68,8 @@ const PACKAGES: Readonly<Record<string, readonly string[]>> = {
   yaml: ['operations/', 'cli/app-show.ts'],
   'csv-parse': ['operations/'],
   '@fastify/busboy': ['http/'],
+  sharp: ['files/image-decoder.ts'],
+  '@aws-sdk/client-s3': ['files/s3.ts'],
 };
 
 /** Words → the only places whose code may contain them. */

@@ -11,6 +11,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import fc from 'fast-check';
 import { type App, FIELD_TYPES, type FieldTypeName } from '../src/app/app.ts';
 import { fieldTypes } from '../src/fields/field-types.ts';
+import { openFileStore } from '../src/files/file-stores.ts';
 import { authenticate } from '../src/operations/authenticate.ts';
 import { type MoveReport, moveRegister } from '../src/operations/move-register.ts';
 import { sideBySide } from '../src/operations/side-by-side.ts';
@@ -22,7 +23,7 @@ import { appIn, find, update } from './contract/asking.ts';
 import { type FreshDatabase, freshDatabase } from './harness/database.ts';
 import { engineAt, flagsFor } from './harness/fresh-register.ts';
 import { BIN, daicho, environment, temporaryFolder } from './harness/run-daicho.ts';
-import { appOf, putRecords, type TestRecord } from './harness/running.ts';
+import { appOf, NO_S3, putRecords, type TestRecord } from './harness/running.ts';
 
 const QUIET = { allowDataLoss: false, dryRun: false, progress: () => {} };
 
@@ -190,11 +191,14 @@ async function opened<T>(place: string, work: (register: Register, store: Store)
   }
 }
 
+/** A file store of which nothing is asked. */
+const NO_FILES = await openFileStore({ ...NO_S3, filesDir: '/dev/null' });
+
 async function move(from: string, to: string, onTarget: (target: MoveTarget) => MoveTarget = (target) => target) {
   const [source, engine] = [await (await engineAt(from)).openSource(), await engineAt(to)];
   try {
     return await moveRegister(source, async (of) => onTarget(await engine.openTarget(of)), {
-      ...{ from, begin: () => {}, progress: () => {} },
+      ...{ from, begin: () => {}, progress: () => {}, files: { from: NO_FILES, to: NO_FILES } },
     });
   } finally {
     await source.close();
@@ -297,8 +301,11 @@ describe('to PostgreSQL and back', { timeout: 300_000 }, () => {
   test('keys open their apps, those that are revoked do not', async () => {
     await everywhere(async (_, store) => {
       const open = (appcode: string, appkey: string) =>
-        authenticate(store, new Map(Object.entries({ appcode, appkey })), 'use', { lang: 'ja', problems: [] }).caller
-          .id;
+        authenticate(store, new Map(Object.entries({ appcode, appkey })), 'use', {
+          lang: 'ja',
+          problems: [],
+          uploads: [],
+        }).caller.id;
       for (const [user, key] of Object.entries(KEYS)) assert.equal(open('EVERYTHING', key), user);
       assert.equal(open('SIMPLE', 'simple'), 'admin');
       assert.throws(() => open('SIMPLE', 'revoked'));

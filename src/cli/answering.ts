@@ -1,10 +1,12 @@
 // A process that answers requests: a server over an open store, from its port to its last answer.
 import type { Config } from '../config/config.ts';
 import type { Log } from '../config/log.ts';
+import { openFileStore } from '../files/file-stores.ts';
 import { createHttpServer } from '../http/server.ts';
+import { startSweeping } from '../operations/sweeping.ts';
 import { engineOf } from '../store/engine.ts';
 import type { Store } from '../store/store.ts';
-import { opening } from './context.ts';
+import { fileSettings, opening } from './context.ts';
 import { gracefulEnd } from './graceful-end.ts';
 import { listen } from './listen.ts';
 
@@ -15,18 +17,28 @@ export interface Answering {
   end(): Promise<void>;
 }
 
-/** Opens the store and listens; `resumes`: this process takes up the work that others left unfinished. */
+/** Opens the stores and listens; `resumes`: this process takes up the work that others left unfinished, and sweeps. */
 export async function startAnswering(config: Config, log: Log, resumes: boolean): Promise<Answering> {
   const { httpStatus, ...options } = config;
   const store = await openStore(config);
-  const server = createHttpServer(store, { ...options, always200: httpStatus === 'always-200' }, log);
+  const files = await openFileStore(fileSettings(config));
+  const server = createHttpServer(store, files, { ...options, always200: httpStatus === 'always-200' }, log);
   const end = gracefulEnd(server);
+  let endSweeping = async () => {};
+  const close = async () => {
+    await endSweeping();
+    await store.close();
+    await files.close();
+  };
   try {
     const port = await listen(server, config);
-    if (resumes) resume(store, log);
-    return { port, end: () => end().finally(() => store.close()) };
+    if (resumes) {
+      resume(store, log);
+      endSweeping = startSweeping(() => store.catalog(), { engine: config, files: fileSettings(config) }, log);
+    }
+    return { port, end: () => end().finally(close) };
   } catch (error) {
-    await store.close();
+    await close();
     throw error;
   }
 }

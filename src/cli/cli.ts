@@ -15,9 +15,11 @@ import { keyList, keyRevoke } from './key-list.ts';
 import { move } from './move.ts';
 import { optionWebApi } from './option-web-api.ts';
 import { describeCommand, flagsOf, helpOf, PLACE_SETTINGS } from './options.ts';
+import { recordExport } from './record-export.ts';
 import { recordImport } from './record-import.ts';
 import { reindex } from './reindex.ts';
 import { serve } from './serve.ts';
+import { sweep } from './sweep.ts';
 import { userAdd } from './user-add.ts';
 import { userList } from './user-list.ts';
 import { userSet } from './user-set.ts';
@@ -63,7 +65,12 @@ export function commandLine(context: Context): Command {
         appWithdraw(context),
       ]),
     )
-    .addCommand(group('record', 'Records.', 'daicho record import ORDERS orders.csv', [recordImport(context)]))
+    .addCommand(
+      group('record', 'Records.', 'daicho record import ORDERS orders.csv', [
+        recordImport(context),
+        recordExport(context),
+      ]),
+    )
     .addCommand(group('user', 'Users.', 'daicho user list', [userAdd(context), userList(context), userSet(context)]))
     .addCommand(
       group('key', 'Keys to apps.', 'daicho key list ORDERS', [
@@ -75,7 +82,8 @@ export function commandLine(context: Context): Command {
     .addCommand(group('option', 'Options.', 'daicho option web-api on', [optionWebApi(context)]))
     .addCommand(move(context))
     .addCommand(reindex(context))
-    .addCommand(check(context));
+    .addCommand(check(context))
+    .addCommand(sweep(context));
   for (const name of PLACE_SETTINGS) program.option(flagsOf(SETTINGS[name]), helpOf(SETTINGS[name]));
   settle(program);
   return program;

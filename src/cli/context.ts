@@ -1,11 +1,15 @@
 // What a command has to do with the world: the environment, where it prints, how it ends.
+
+import { join } from 'node:path';
 import type { Command } from 'commander';
-import { readConfig } from '../config/config.ts';
+import { type Config, readConfig } from '../config/config.ts';
 import type { Environment } from '../config/env.ts';
+import type { FileSettings, FileStore } from '../files/file-store.ts';
+import { openFileStore } from '../files/file-stores.ts';
 import { type Engine, engineOf, FOR_COMMANDS } from '../store/engine.ts';
 import { Mistake, type Register } from '../store/register.ts';
 import { Unavailable } from '../store/store.ts';
-import { PLACE_SETTINGS } from './options.ts';
+import { FILE_SETTINGS, PLACE_SETTINGS } from './options.ts';
 import { type ProgressBar, startProgress } from './progress.ts';
 
 export interface Context {
@@ -67,6 +71,26 @@ export async function withRegister<T>(
   } finally {
     await register.close();
   }
+}
+
+/** Opens the file store that a command is about, does the work, closes it. */
+export async function withFiles<T>(
+  context: Context,
+  command: Command,
+  work: (files: FileStore) => Promise<T>,
+): Promise<T> {
+  const settings = readConfig([...FILE_SETTINGS, 'dataDir'], command.optsWithGlobals(), context.environment);
+  const files = await openFileStore(fileSettings(settings));
+  try {
+    return await work(files);
+  } finally {
+    await files.close();
+  }
+}
+
+/** The settings of the file store; its folder is in the data folder where no other is named. */
+export function fileSettings(settings: Pick<Config, keyof FileSettings | 'dataDir'>): FileSettings {
+  return { ...settings, filesDir: settings.filesDir === '' ? join(settings.dataDir, 'files') : settings.filesDir };
 }
 
 /** Opens something of an engine; whatever stops that is told in one line. */

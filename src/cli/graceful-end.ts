@@ -8,7 +8,7 @@ export function gracefulEnd(server: Server): () => Promise<void> {
   const close = (response: ServerResponse) => {
     if (!response.headersSent) response.setHeader('Connection', 'close');
   };
-  server.prependListener('request', (_, response) => {
+  const watch = (_: unknown, response: ServerResponse) => {
     inFlight.add(response);
     if (isEnding) close(response);
     response.once('close', () => {
@@ -16,7 +16,8 @@ export function gracefulEnd(server: Server): () => Promise<void> {
       // An answer whose header had gone out could not say that the connection ends with it.
       if (isEnding) setImmediate(() => server.closeIdleConnections());
     });
-  });
+  };
+  server.prependListener('request', watch).prependListener('checkContinue', watch);
   return () =>
     new Promise((resolve) => {
       isEnding = true;

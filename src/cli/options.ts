@@ -1,6 +1,6 @@
 // Options and arguments that several commands have.
 import { Argument, Command, InvalidArgumentError, Option } from 'commander';
-import type { Setting } from '../config/config.ts';
+import { SETTINGS, type Setting, type SettingName } from '../config/config.ts';
 import { ENCODINGS } from '../operations/read-text.ts';
 
 /** A command with its description and an example of its use. */
@@ -14,6 +14,17 @@ export function describeCommand(name: string, description: string, ...examples: 
 /** The settings that say where the register is: every command has them. */
 export const PLACE_SETTINGS = ['dataDir', 'databaseUrl', 'distribute'] as const;
 
+/** The settings that say where the contents of files are: commands that have to do with them have these. */
+export const FILE_SETTINGS = [
+  'filesDir',
+  's3Bucket',
+  's3Prefix',
+  's3Endpoint',
+  's3Region',
+  's3AccessKeyId',
+  's3SecretAccessKey',
+] as const;
+
 /** The flag of a setting, as a command's help shows it. */
 export function flagsOf({ flag, placeholder }: Setting<unknown>): string {
   return `${flag} <${placeholder}>`;
@@ -22,6 +33,12 @@ export function flagsOf({ flag, placeholder }: Setting<unknown>): string {
 /** What a command's help says of a setting. */
 export function helpOf({ meaning, variable, default: usual }: Setting<unknown>): string {
   return `${meaning} (environment: ${variable}, default: ${usual === '' ? 'none' : usual})`;
+}
+
+/** Adds the options that say where the contents of files are, and of more settings. */
+export function addFileSettings(command: Command, ...more: readonly SettingName[]): Command {
+  for (const name of [...FILE_SETTINGS, ...more]) command.option(flagsOf(SETTINGS[name]), helpOf(SETTINGS[name]));
+  return command;
 }
 
 export const jsonOption = () => new Option('--json', 'print JSON');

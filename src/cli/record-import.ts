@@ -1,24 +1,28 @@
 // `record import`: puts the records of a CSV file into an app.
 import { type Command, InvalidArgumentError } from 'commander';
+import { readConfig } from '../config/config.ts';
+import type { FileSource } from '../operations/file-cells.ts';
 import type { ImportReport } from '../operations/import-records.ts';
 import type { Encoding } from '../operations/read-text.ts';
-import { type Context, withRegister } from './context.ts';
-import { appArgument, describeCommand, encodingOption, jsonOption } from './options.ts';
+import { type Context, withFiles, withRegister } from './context.ts';
+import { addFileSettings, appArgument, describeCommand, encodingOption, jsonOption } from './options.ts';
 
 interface Options {
   readonly map: ReadonlyMap<string, string>;
   readonly dryRun?: true;
   readonly encoding?: Encoding;
   readonly user?: string;
+  readonly files?: string;
   readonly json?: true;
 }
 
 export function recordImport(context: Context): Command {
-  return describeCommand(
+  const command = describeCommand(
     'import',
     'Put the records of a CSV file into an app; those whose primary key exists are updated.',
     'daicho record import ORDERS orders.csv',
     'daicho record import ORDERS orders.csv --map 得意先=ord_customer --map 備考2= --dry-run',
+    'daicho record import ORDERS orders.csv --files ./attachments',
   )
     .addArgument(appArgument())
     .argument('<file>', 'CSV file whose header row has field IDs or names')
@@ -34,9 +38,13 @@ export function recordImport(context: Context): Command {
       '--user <user>',
       'user who is noted as having put the records in (default: the first administrator of the app)',
     )
+    .option(
+      '--files <folder>',
+      'folder of the files that cells of file and image fields name by paths inside of it; without it they hold IDs of files of the app',
+    )
     .addOption(jsonOption())
-    .action((code: string, file: string, options: Options, command: Command) =>
-      withRegister(context, command, async (register) => {
+    .action((code: string, file: string, options: Options, used: Command) =>
+      withRegister(context, used, async (register) => {
         const bar = context.startProgress('records');
         const stop = new AbortController();
         const onSignal = () => stop.abort();
@@ -45,16 +53,19 @@ export function recordImport(context: Context): Command {
         try {
           const { importRecords } = await import('../operations/import-records.ts');
           const more = { ...(encoding && { encoding }), ...(user !== undefined && { userId: user }) };
-          const report = await importRecords(register, {
-            appCode: code,
-            file,
-            map,
-            dryRun,
-            ...more,
-            signal: stop.signal,
-            progress: bar.report,
-            onIndexing: () => bar.begin('indexing', 'steps'),
-          });
+          const load = (files?: FileSource) =>
+            importRecords(register, {
+              ...{ appCode: code, file, map, dryRun, ...more, ...(files && { files }) },
+              signal: stop.signal,
+              progress: bar.report,
+              onIndexing: () => bar.begin('indexing', 'steps'),
+            });
+          const { files: folder } = options;
+          const { svgImages: svg } = readConfig(['svgImages'], used.optsWithGlobals(), context.environment);
+          const report =
+            folder === undefined
+              ? await load()
+              : await withFiles(context, used, (store) => load({ folder, store, svg, dryRun }));
           bar.end();
           if (json) context.printJson(report);
           else context.print(describe(report, code, file));
@@ -65,6 +76,7 @@ export function recordImport(context: Context): Command {
         }
       }),
     );
+  return addFileSettings(command, 'svgImages');
 }
 
 function addMapping(text: string, map: Map<string, string>): Map<string, string> {

@@ -27,6 +27,9 @@ export type Distribute = (typeof DISTRIBUTES)[number];
 /** Or nothing. */
 const DATABASE_ADDRESS = /^(?:postgres(?:ql)?:\/\/[^\s,]+(?:,[^\s,/]+)*(?:\/[^\s,]*)?)?$/;
 
+/** What an S3-compatible store takes in one piece. */
+const GREATEST_FILE = 5 * 1024 * 1024 * 1024;
+
 /** A body is decoded to one string, which cannot be longer than about this. */
 const GREATEST_BODY = 500 * 1024 * 1024;
 
@@ -129,9 +132,111 @@ export const SETTINGS = {
     flag: '--max-body',
     placeholder: 'size',
     default: '10MB',
-    meaning: 'greatest size of a request body: bytes, or a number with KB or MB (1KB is 1024 bytes)',
+    meaning:
+      'greatest size of a request body without its files: bytes, or a number with KB, MB or GB (1KB is 1024 bytes)',
     expected: 'a size from 1KB to 500MB, such as 10485760, 512KB or 10MB',
     read: byteSize(1024, GREATEST_BODY),
+  },
+  filesDir: {
+    variable: 'FILES_DIR',
+    flag: '--files-dir',
+    placeholder: 'folder',
+    default: '',
+    meaning: 'folder that keeps the contents of files; nothing: the folder files in the data folder',
+    expected: 'the path of a folder, or nothing',
+    read: matching(/^[^\0]*$/),
+  },
+  maxFile: {
+    variable: 'MAX_FILE',
+    flag: '--max-file',
+    placeholder: 'size',
+    default: '1GB',
+    meaning: 'greatest size of a file that is uploaded',
+    expected: 'a size from 1KB to 5GB, such as 20MB',
+    read: byteSize(1024, GREATEST_FILE),
+  },
+  maxFiles: {
+    variable: 'MAX_FILES',
+    flag: '--max-files',
+    placeholder: 'number',
+    default: '100',
+    meaning: 'most files that are uploaded with one update',
+    expected: 'a whole number from 0 to 10000; 0 for no uploads',
+    read: wholeNumber(0, 10_000),
+  },
+  maxUpload: {
+    variable: 'MAX_UPLOAD',
+    flag: '--max-upload',
+    placeholder: 'size',
+    default: '2GB',
+    meaning: 'greatest size of the files of one update together',
+    expected: 'a size from 1KB to 500GB, such as 100MB',
+    read: byteSize(1024, 100 * GREATEST_FILE),
+  },
+  svgImages: {
+    variable: 'SVG_IMAGES',
+    flag: '--svg-images',
+    placeholder: 'on or off',
+    default: 'off',
+    meaning: 'whether image fields take SVG, which can hold scripts, too',
+    expected: 'on or off',
+    read: (text: string): boolean | undefined => (text === 'on' ? true : text === 'off' ? false : undefined),
+  },
+  s3Bucket: {
+    variable: 'S3_BUCKET',
+    flag: '--s3-bucket',
+    placeholder: 'name',
+    default: '',
+    meaning: 'bucket of an S3-compatible store that keeps the contents of files instead of the folder',
+    expected: 'the name of a bucket, or nothing',
+    read: matching(/^(?:[A-Za-z0-9][A-Za-z0-9._-]{1,62})?$/),
+  },
+  s3Prefix: {
+    variable: 'S3_PREFIX',
+    flag: '--s3-prefix',
+    placeholder: 'text',
+    default: '',
+    meaning: 'what stands before every name in the bucket, such as daicho/',
+    expected: "letters, digits and ! - _ . * ' ( ) /, not a / first",
+    read: matching(/^(?:[A-Za-z0-9!_.*'()-][A-Za-z0-9!_.*'()/-]*)?$/),
+  },
+  s3Endpoint: {
+    variable: 'S3_ENDPOINT',
+    flag: '--s3-endpoint',
+    placeholder: 'address',
+    default: '',
+    meaning: "address of the S3-compatible store; nothing: Amazon's",
+    expected: 'an address such as https://s3.example.com, or nothing',
+    read: matching(/^(?:https?:\/\/[A-Za-z0-9.[\]:-]+(?:\/[^\s?#@]*)?)?$/),
+  },
+  s3Region: {
+    variable: 'S3_REGION',
+    flag: '--s3-region',
+    placeholder: 'name',
+    default: 'us-east-1',
+    meaning: 'region of the S3-compatible store',
+    expected: 'the name of a region, such as ap-northeast-1',
+    read: matching(/^[A-Za-z0-9-]+$/),
+  },
+  s3AccessKeyId: {
+    variable: 'S3_ACCESS_KEY_ID',
+    flag: '--s3-access-key-id',
+    isSecret: true,
+    placeholder: 'key',
+    default: '',
+    meaning: "access key for the S3-compatible store; nothing: what Amazon's own tools would use",
+    expected: 'an access key, or nothing',
+    read: matching(/^\S*$/),
+  },
+  s3SecretAccessKey: {
+    variable: 'S3_SECRET_ACCESS_KEY',
+    flag: '--s3-secret-access-key',
+    isSecret: true,
+    placeholder: 'key',
+    default: '',
+    meaning: 'the secret that belongs to it',
+    expected: 'a secret access key, or nothing',
+    read: matching(/^\S*$/),
   },
   maxRecords: {
     variable: 'MAX_RECORDS',
@@ -230,11 +335,12 @@ const UNITS: ReadonlyMap<string, number> = new Map([
   ['', 1],
   ['KB', 1024],
   ['MB', 1024 * 1024],
+  ['GB', 1024 * 1024 * 1024],
 ]);
 
 function byteSize(least: number, greatest: number): (text: string) => number | undefined {
   return (text) => {
-    const parts = /^(\d{1,12})(KB|MB)?$/i.exec(text);
+    const parts = /^(\d{1,12})(KB|MB|GB)?$/i.exec(text);
     if (parts === null) return undefined;
     const bytes = Number(parts[1]) * (UNITS.get((parts[2] ?? '').toUpperCase()) ?? Number.NaN);
     return bytes >= least && bytes <= greatest ? bytes : undefined;

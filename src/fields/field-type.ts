@@ -22,6 +22,8 @@ export interface FieldType {
   readonly compares: 'text' | 'choices' | 'order';
   /** Who gives the value: a request, or only the server (system fields, auto numbers). */
   readonly filledBy: 'request' | 'server';
+  /** What the value is the ID of, where it is one: it comes in a part of its own, or names a file that is there (spec 4.2). */
+  readonly holds?: 'file' | 'image';
   /** The value kept for what was sent; '' is never passed, it is the empty value of every type. */
   parse(sent: string, field: Field): string | Unreadable;
   /** JSON text of the entry: `{"type":…,"value":…}`. */

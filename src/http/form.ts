@@ -1,13 +1,14 @@
-// A request body → its parameters: urlencoded and multipart, UTF-8, none twice (D2-D4).
+// A request body → its parameters and files: which content types there are, and urlencoded bodies; UTF-8, none twice (D2-D4).
 import { isAscii, isUtf8 } from 'node:buffer';
-import type { IncomingHttpHeaders } from 'node:http';
-import { Busboy, type BusboyInstance } from '@fastify/busboy';
+import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
 import { type Problem, refuse } from '../errors.ts';
-import { type Form, shown } from '../operations/request.ts';
+import type { Receiver } from '../files/file-store.ts';
+import { type Form, shown, type Upload } from '../operations/request.ts';
+import { gather } from './gathered.ts';
+import { readMultipart } from './multipart.ts';
+import { addParameter } from './parameters.ts';
 
 const REPLACEMENT = '\ufffd';
-/** Most parameters a request may have. */
-const MAX_PARAMETERS = 1_000;
 
 export type FormType = 'urlencoded' | 'multipart';
 
@@ -34,14 +35,66 @@ export function formTypeOf(headers: IncomingHttpHeaders): FormType {
   return formType;
 }
 
-/** The parameters of a body; what is wrong with single ones is added to `problems`, a body that cannot be read is refused. */
-export function parseForm(
+/** What bounds the body of a request, in bytes but for `maxFiles`. */
+export interface FormLimits {
+  /** A urlencoded body; of a multipart body all that is no content of a file. */
+  readonly maxBody: number;
+  /** One file. */
+  readonly maxFile: number;
+  /** Files of a request. */
+  readonly maxFiles: number;
+  /** All files of a request together. */
+  readonly maxUpload: number;
+}
+
+/** Where the files of a request go. */
+export interface Intake {
+  receive(): Promise<Receiver>;
+  /** Called before the first file is taken in, with the parameters so far; rejects to refuse the request early. */
+  admit(form: Form): Promise<void>;
+}
+
+/**
+ * Reads the parameters of a request as its body arrives. Files go to the `intake` and, when they have arrived whole, into
+ * `uploads`; without an intake a file is a problem. What is wrong with single parts is added to `problems`; a body that cannot
+ * be read, is too large or does not end rejects as soon as that is known, and what is in `uploads` then is the caller's to drop.
+ */
+export function readForm(
   type: FormType,
-  headers: IncomingHttpHeaders,
-  body: Buffer,
+  request: IncomingMessage,
+  limits: FormLimits,
   problems: Problem[],
-): Form | Promise<Form> {
-  return type === 'urlencoded' ? parseUrlencoded(body, problems) : parseMultipart(headers, body, problems);
+  intake: Intake | null,
+  uploads: Upload[],
+): Promise<Form> {
+  return type === 'urlencoded'
+    ? readBody(request, limits.maxBody).then((body) => parseUrlencoded(body, problems))
+    : readMultipart(request, limits, problems, intake, uploads);
+}
+
+/** The body of a request, whole; refuses one that is larger than `maxBody` bytes as soon as that is known. */
+function readBody(request: IncomingMessage, maxBody: number): Promise<Buffer> {
+  return new Promise((resolve, reject) => {
+    const tooLarge = () => refuse('body_too_large', { limit: maxBody });
+    if (Number(request.headers['content-length'] ?? 0) > maxBody) {
+      reject(tooLarge());
+      return;
+    }
+    const body = gather();
+    let size = 0;
+    request.on('data', (chunk: Buffer) => {
+      size += chunk.length;
+      if (size > maxBody) {
+        request.pause();
+        reject(tooLarge());
+      } else body.add(chunk);
+    });
+    request.on('end', () => resolve(body.whole()));
+    request.on('error', () => reject(refuse('malformed_request')));
+    request.on('close', () => {
+      if (!request.complete) reject(refuse('malformed_request'));
+    });
+  });
 }
 
 /** `name=value&…`, `+` for a space, percent-encoded UTF-8. */
@@ -61,7 +114,7 @@ export function parseUrlencoded(body: Buffer, problems: Problem[]): Form {
     const value = isBroken ? null : split < end ? decode(text.slice(split + 1, end)) : '';
     if (name === null || value === null)
       problems.push({ code: 'bad_encoding', at: shown(name ?? text.slice(start, split)) });
-    else if (end > start) add(form, name, value, problems);
+    else if (end > start) addParameter(form, name, value, problems);
     start = end + 1;
   }
   return form;
@@ -76,54 +129,4 @@ function decode(text: string): string | null {
     // The only reason it throws: not the percent-encoding of UTF-8.
     return null;
   }
-}
-
-function add(form: Map<string, string>, name: string, value: string, problems: Problem[]): void {
-  if (form.has(name)) {
-    if (!problems.some(({ at }) => at === shown(name))) problems.push({ code: 'repeated_parameter', at: shown(name) });
-  } else if (form.size >= MAX_PARAMETERS) throw refuse('malformed_body', { limit: MAX_PARAMETERS });
-  else form.set(name, value);
-}
-
-function parseMultipart(headers: IncomingHttpHeaders, body: Buffer, problems: Problem[]): Promise<Form> {
-  return new Promise((resolve, reject) => {
-    const form = new Map<string, string>();
-    const broken = !isUtf8(body);
-    const malformed = (limit?: number) => reject(refuse('malformed_body', limit === undefined ? {} : { limit }));
-    let parser: BusboyInstance;
-    try {
-      parser = new Busboy({
-        headers: { ...headers, 'content-type': headers['content-type'] ?? '' },
-        limits: { fieldSize: body.length, parts: MAX_PARAMETERS, fields: MAX_PARAMETERS },
-      });
-    } catch {
-      malformed();
-      return;
-    }
-    // A part can lack a name, whatever the types say.
-    parser.on('field', (name: string | undefined, value) => {
-      if (name === undefined) return;
-      if (broken && (name + value).includes(REPLACEMENT)) problems.push({ code: 'bad_encoding', at: shown(name) });
-      else add(form, name, value, problems);
-    });
-    parser.on('file', (name: string | undefined, stream, filename: string | undefined) => {
-      let size = 0;
-      stream.on('data', (chunk: Buffer) => {
-        size += chunk.length;
-      });
-      stream.on('end', () => {
-        // A browser sends such a part for a file field that nothing was chosen for.
-        if (size === 0 && !filename) return;
-        problems.push({ code: 'file_part_refused', ...(name === undefined ? {} : { at: shown(name) }) });
-      });
-    });
-    parser.on('partsLimit', () => malformed(MAX_PARAMETERS));
-    parser.on('error', () => malformed());
-    parser.on('finish', () => {
-      // What is not UTF-8 may also stand between the parts or in their headers.
-      if (broken && problems.length === 0) problems.push({ code: 'bad_encoding' });
-      resolve(form);
-    });
-    parser.end(body);
-  });
 }

@@ -2,6 +2,7 @@
 import type { ServerResponse } from 'node:http';
 import type { Answer } from '../operations/answer.ts';
 import { envelopeOf, type Refused } from '../operations/refused.ts';
+import { replyContent } from './content.ts';
 
 /** Exactly this (D35). */
 const CONTENT_TYPE = 'application/json;charset=UTF-8';
@@ -17,6 +18,8 @@ export function reply(response: ServerResponse, answer: Answer): Promise<void> |
       return undefined;
     case 'pages':
       return replyInPages(response, answer);
+    case 'content':
+      return replyContent(response.req, response, answer);
   }
 }
 
@@ -33,18 +36,36 @@ async function replyInPages(
   response.end(close());
 }
 
-/** Writes a refusal; the HTTP status is 200 where the operator wants it so (D33). */
+/** Milliseconds for which what a refused client still sends is read and thrown away. */
+const LINGER = 2_000;
+
+/**
+ * Writes a refusal; the HTTP status is 200 where the operator wants it so (D33). A client that is still sending its request gets
+ * the time to read the answer: were the connection closed at once, it would be reset under its hands.
+ */
 export function replyRefused(response: ServerResponse, refused: Refused, always200: boolean): void {
   if (response.headersSent || response.destroyed) {
     response.destroy();
     return;
   }
   const body = Buffer.from(envelopeOf(refused));
+  const { req: request } = response;
   const headers = ['Content-Type', CONTENT_TYPE, 'Content-Length', String(body.length), 'X-Error-Code', refused.code];
   if (refused.code === 'wrong_method') headers.push('Allow', 'POST');
-  if (refused.close) headers.push('Connection', 'close');
+  const isSending = request.readableDidRead && !request.complete;
+  if (refused.close || isSending) headers.push('Connection', 'close');
   response.writeHead(always200 ? 200 : refused.status, headers);
-  response.end(body);
+  if (!isSending) {
+    response.end(body);
+    return;
+  }
+  response.write(body);
+  const end = () => {
+    clearTimeout(timer);
+    response.end();
+  };
+  const timer = setTimeout(end, LINGER);
+  request.once('end', end).once('close', end).resume();
 }
 
 function replyWith(response: ServerResponse, body: Uint8Array): void {

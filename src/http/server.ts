@@ -3,27 +3,27 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse, S
 import type { Socket } from 'node:net';
 import type { Log } from '../config/log.ts';
 import { Refusal, refuse } from '../errors.ts';
+import type { FileStore } from '../files/file-store.ts';
 import { envelopeOf, refusedBy } from '../operations/refused.ts';
-import { type Call, requestedLang, shown } from '../operations/request.ts';
+import { type Call, requestedLang, shown, type Upload } from '../operations/request.ts';
 import { type Store, Unavailable } from '../store/store.ts';
-import { formTypeOf, parseForm } from './form.ts';
+import { type FormLimits, formTypeOf, type Intake, readForm } from './form.ts';
 import { reply, replyRefused } from './reply.ts';
 import { type Operation, type RouteOptions, routes } from './routes.ts';
 
-export interface ServerOptions extends RouteOptions {
-  /** Greatest size of a request body in bytes. */
-  readonly maxBody: number;
+export interface ServerOptions extends RouteOptions, FormLimits {
   /** Every refusal is answered with HTTP status 200 (D33). */
   readonly always200: boolean;
 }
 
-/** A server over a store; not yet listening. */
-export function createHttpServer(store: Store, options: ServerOptions, log: Log): Server {
-  const operations = routes(options);
+/** A server over a store and a file store; not yet listening. */
+export function createHttpServer(store: Store, files: FileStore, options: ServerOptions, log: Log): Server {
+  const operations = routes(store, files, options);
   const answer = (request: IncomingMessage, response: ServerResponse) => {
     const started = performance.now();
-    const call: Call = { lang: 'ja', problems: [] };
-    void handle(request, response, call).then(
+    const uploads: Upload[] = [];
+    const call: Call = { lang: 'ja', problems: [], uploads };
+    void handle(request, response, call, uploads).then(
       () => log.debug('answered', () => summary(request, response, started)),
       (error: unknown) => {
         if (!(error instanceof Refusal)) logFault(log, request, error);
@@ -36,17 +36,27 @@ export function createHttpServer(store: Store, options: ServerOptions, log: Log)
   const server = createServer({ noDelay: true, keepAliveTimeout: 65_000, requireHostHeader: false }, answer);
   server.on('checkExpectation', answer);
 
-  async function handle(request: IncomingMessage, response: ServerResponse, call: Call): Promise<void> {
+  async function handle(
+    request: IncomingMessage,
+    response: ServerResponse,
+    call: Call,
+    uploads: Upload[],
+  ): Promise<void> {
     if (request.headers.host === undefined && request.httpVersion !== '1.0') throw refuse('malformed_request');
     const operation = operationOf(request);
     const type = formTypeOf(request.headers);
-    const body = await readBody(request, options.maxBody);
-    const parsed = parseForm(type, request.headers, body, call.problems);
-    const form = parsed instanceof Promise ? await parsed : parsed;
-    call.lang = requestedLang(form) ?? call.lang;
-    const answer = await operation(store, form, call);
-    const replied = reply(response, answer);
-    if (replied !== undefined) await replied;
+    try {
+      const form = await readForm(type, request, options, call.problems, intakeOf(operation, call), uploads);
+      call.lang = requestedLang(form) ?? call.lang;
+      const replied = reply(response, await operation.answer(form, call));
+      if (replied !== undefined) await replied;
+    } finally {
+      if (uploads.length > 0) await Promise.all(uploads.map(({ received }) => files.drop(received)));
+    }
+  }
+
+  function intakeOf({ admit }: Operation, call: Call): Intake | null {
+    return admit === null ? null : { receive: () => files.receive(), admit: (form) => admit(form, call) };
   }
 
   function operationOf(request: IncomingMessage): Operation {
@@ -73,36 +83,6 @@ function pathOf(target: string): string {
   if (address !== null) return address.pathname;
   const query = target.indexOf('?');
   return query < 0 ? target : target.slice(0, query);
-}
-
-/** The body of a request, whole; refuses one that is larger than `maxBody` bytes as soon as that is known. */
-function readBody(request: IncomingMessage, maxBody: number): Promise<Buffer> {
-  return new Promise((resolve, reject) => {
-    const tooLarge = () => refuse('body_too_large', { limit: maxBody });
-    if (Number(request.headers['content-length'] ?? 0) > maxBody) {
-      reject(tooLarge());
-      return;
-    }
-    let first: Buffer | null = null;
-    let more: Buffer[] | null = null;
-    let size = 0;
-    request.on('data', (chunk: Buffer) => {
-      size += chunk.length;
-      if (size > maxBody) {
-        request.pause();
-        reject(tooLarge());
-      } else if (first === null) first = chunk;
-      else {
-        more ??= [first];
-        more.push(chunk);
-      }
-    });
-    request.on('end', () => resolve(more !== null ? Buffer.concat(more) : (first ?? Buffer.alloc(0))));
-    request.on('error', () => reject(refuse('malformed_request')));
-    request.on('close', () => {
-      if (!request.complete) reject(refuse('malformed_request'));
-    });
-  });
 }
 
 /** Answers what is not HTTP, or not for us, then ends the connection. */

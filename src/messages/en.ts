@@ -17,6 +17,7 @@ export const en = {
     `${subject(problem, 'limit')} is not valid${shown(problem)}. Send a whole number from 1 to 10000.`,
   bad_revision: (problem) => `${subject(problem, 'revision')} is not valid${shown(problem)}. Send 0 or 1.`,
   bad_mode: (problem) => `${subject(problem, 'mode')} is not valid${shown(problem)}. Send replace or merge.`,
+  bad_size: (problem) => `${subject(problem, 'size')} is not valid${shown(problem)}. Send small, or leave it out.`,
   unknown_after: (problem) =>
     `${subject(problem, 'after')} is not the primary key of any record${shown(problem)}. Send the primary key of the last record of the previous page.`,
   unknown_execuserid: (problem) =>
@@ -68,8 +69,12 @@ export const en = {
     `${subject(problem)} contains a character that cannot be stored (NUL, or half of a surrogate pair).`,
   unknown_file: (problem) =>
     `${subject(problem)} names a file that does not exist${shown(problem)}. Send an existing file ID.`,
+  unknown_row: ({ at, limit }) =>
+    `${at === undefined ? 'A file' : `The file "${at}"`} is for a row that the record does not have${limit === undefined ? '' : ` (its rows: ${limit})`}. Send the number of one of its rows.`,
+  not_an_image: (problem) =>
+    `${subject(problem)} is not an image${shown(problem)}. Send ${problem.limit ?? 'PNG, JPEG, GIF, WebP or AVIF'}.`,
   file_part_refused: ({ at }) =>
-    `${at === undefined ? 'A file' : `The file "${at}"`} cannot be accepted. This server does not take uploaded files yet.`,
+    `${at === undefined ? 'A file' : `The file "${at}"`} is not for a file or image field. Name it by the field ID or, in a table, by the field ID, an underscore and the row number.`,
   too_many_records: ({ limit }) =>
     `There are more records than allowed${limit === undefined ? '' : ` (at most ${limit})`}. Reduce their number.`,
   malformed_request: () => 'The request is not valid HTTP.',
@@ -78,6 +83,7 @@ export const en = {
   not_in_production: () => 'This app is not in production. Until it is, only its administrators can use it.',
   no_right: ({ limit }) => `You do not have ${right(limit)} this app. Ask an administrator of the app.`,
   unknown_record: (problem) => `There is no record with the primary key that was sent${shown(problem)}.`,
+  unknown_fileid: (problem) => `This app has no file with the ID that was sent${shown(problem)}.`,
   unknown_path: (problem) => `There is nothing at this path${shown(problem)}. Check the URL.`,
   wrong_method: ({ sent, limit }) =>
     `${sent === undefined ? 'This method' : `The method ${sent}`} cannot be used for this URL.${limit === undefined ? '' : ` Use ${limit}.`}`,
@@ -85,8 +91,16 @@ export const en = {
     `The record has been changed since it was read${both(sent, limit)}. Read it again, then repeat the update.`,
   body_too_large: ({ limit }) =>
     `The request body is too large.${limit === undefined ? '' : ` At most ${bytes(limit)} are allowed.`}`,
+  file_too_large: ({ at, limit }) =>
+    `${at === undefined ? 'A file' : `The file "${at}"`} is too large.${limit === undefined ? '' : ` At most ${bytes(limit)} are allowed.`}`,
+  files_too_large: ({ limit }) =>
+    `The files of the request are too large together.${limit === undefined ? '' : ` At most ${bytes(limit)} are allowed.`}`,
+  too_many_files: ({ limit }) =>
+    `The request has too many files.${limit === undefined ? '' : ` At most ${limit} are allowed.`}`,
   unsupported_media_type: (problem) =>
     `This Content-Type is not supported${shown(problem)}. Send application/x-www-form-urlencoded or multipart/form-data.`,
+  range_not_satisfiable: ({ limit }) =>
+    `The file does not have the bytes that Range asks for${limit === undefined ? '' : ` (it has ${bytes(limit)})`}.`,
   internal_error: () => "An internal error occurred. Details are in the server's log.",
   unavailable: () => 'The service is not available at the moment. Try again in a little while.',
   no_match: () => 'No matching data was found.',

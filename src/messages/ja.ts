@@ -19,6 +19,8 @@ export const ja = {
     `${subject(problem, 'revision')}の値が正しくありません${shown(problem)}。0 または 1 を指定してください。`,
   bad_mode: (problem) =>
     `${subject(problem, 'mode')}の値が正しくありません${shown(problem)}。replace または merge を指定してください。`,
+  bad_size: (problem) =>
+    `${subject(problem, 'size')}の指定が正しくありません${shown(problem)}。small を指定するか、省略してください。`,
   unknown_after: (problem) =>
     `${subject(problem, 'after')}に指定された主キー${shown(problem)}のレコードはありません。前のページの最後のレコードの主キーを指定してください。`,
   unknown_execuserid: (problem) =>
@@ -71,8 +73,12 @@ export const ja = {
     `${subject(problem)}に使用できない文字（NUL 文字、または対になっていないサロゲート）が含まれています。`,
   unknown_file: (problem) =>
     `${subject(problem)}のファイル ID が正しくありません${shown(problem)}。存在するファイルの ID を指定してください。`,
+  unknown_row: ({ at, limit }) =>
+    `ファイル${at === undefined ? '' : `「${at}」`}の行番号に当たる行がレコードにありません${limit === undefined ? '' : `（行数: ${limit}）`}。存在する行の番号を指定してください。`,
+  not_an_image: (problem) =>
+    `${subject(problem)}は画像ではありません${shown(problem)}。${problem.limit ?? 'PNG、JPEG、GIF、WebP、AVIF'} の画像を送信してください。`,
   file_part_refused: ({ at }) =>
-    `ファイル${at === undefined ? '' : `「${at}」`}を受け取れません。このサーバーはファイルのアップロードにまだ対応していません。`,
+    `ファイル${at === undefined ? '' : `「${at}」`}に当たるファイルフィールドまたは画像フィールドがありません。パラメーター名には、フィールド ID（テーブル内では、フィールド ID_行番号）を指定してください。`,
   too_many_records: ({ limit }) =>
     `レコードの件数が上限${limit === undefined ? '' : `（${limit} 件）`}を超えています。件数を減らしてください。`,
   malformed_request: () => 'HTTP リクエストとして読み取れません。',
@@ -81,6 +87,7 @@ export const ja = {
   not_in_production: () => 'このアプリは運用中ではありません。運用中以外は、アプリの管理者だけが利用できます。',
   no_right: ({ limit }) => `このアプリの${right(limit)}がありません。アプリの管理者にお問い合わせください。`,
   unknown_record: (problem) => `指定された主キー${shown(problem)}のレコードはありません。`,
+  unknown_fileid: (problem) => `指定された ID${shown(problem)}のファイルはこのアプリにありません。`,
   unknown_path: (problem) => `指定されたパス${shown(problem)}はありません。URL を確認してください。`,
   wrong_method: ({ sent, limit }) =>
     `この URL では${sent === undefined ? 'この' : ` ${sent} `}メソッドを使用できません。${limit === undefined ? 'メソッドを確認してください。' : `${limit} を使用してください。`}`,
@@ -88,8 +95,16 @@ export const ja = {
     `レコードがほかの操作で更新されています${both(sent, limit)}。最新の内容を取得してから、もう一度更新してください。`,
   body_too_large: ({ limit }) =>
     `リクエストの本文が大きすぎます。${limit === undefined ? '小さくしてください。' : `${bytes(limit)}以内にしてください。`}`,
+  file_too_large: ({ at, limit }) =>
+    `ファイル${at === undefined ? '' : `「${at}」`}が大きすぎます。${limit === undefined ? '小さくしてください。' : `${bytes(limit)}以内にしてください。`}`,
+  files_too_large: ({ limit }) =>
+    `リクエストのファイルの合計が大きすぎます。${limit === undefined ? '小さくしてください。' : `合計 ${bytes(limit)}以内にしてください。`}`,
+  too_many_files: ({ limit }) =>
+    `リクエストのファイルが多すぎます。${limit === undefined ? '減らしてください。' : `${limit} 個以内にしてください。`}`,
   unsupported_media_type: (problem) =>
     `リクエストの Content-Type に対応していません${shown(problem)}。application/x-www-form-urlencoded または multipart/form-data で送信してください。`,
+  range_not_satisfiable: ({ limit }) =>
+    `Range で指定された範囲がファイルにありません${limit === undefined ? '' : `（ファイルの大きさ: ${bytes(limit)}）`}。`,
   internal_error: () => 'サーバー内部でエラーが発生しました。詳細はサーバーのログを確認してください。',
   unavailable: () => '現在サービスを利用できません。しばらく待ってから、もう一度お試しください。',
   no_match: () => '該当するデータがありません。',

@@ -12,6 +12,7 @@ export const zh = {
   bad_limit: (problem) => `${subject(problem, 'limit')}的值不正确${shown(problem)}。请指定 1 到 10000 之间的整数。`,
   bad_revision: (problem) => `${subject(problem, 'revision')}的值不正确${shown(problem)}。请指定 0 或 1。`,
   bad_mode: (problem) => `${subject(problem, 'mode')}的值不正确${shown(problem)}。请指定 replace 或 merge。`,
+  bad_size: (problem) => `${subject(problem, 'size')}的指定不正确${shown(problem)}。请指定 small，或省略。`,
   unknown_after: (problem) =>
     `${subject(problem, 'after')}所指定的主键${shown(problem)}没有对应的记录。请指定上一页最后一条记录的主键。`,
   unknown_execuserid: (problem) => `${subject(problem, 'execuserid')}所指定的用户${shown(problem)}不存在。`,
@@ -53,7 +54,12 @@ export const zh = {
     `${subject(problem)}的字符数过多。${problem.limit === undefined ? '请缩短。' : `最多允许 ${problem.limit} 个字符。`}`,
   bad_character: (problem) => `${subject(problem)}含有不能使用的字符（NUL 字符或不成对的代理项）。`,
   unknown_file: (problem) => `${subject(problem)}的文件 ID 不正确${shown(problem)}。请指定已存在的文件的 ID。`,
-  file_part_refused: ({ at }) => `无法接收文件${at === undefined ? '' : `“${at}”`}。此服务器尚不支持上传文件。`,
+  unknown_row: ({ at, limit }) =>
+    `文件${at === undefined ? '' : `“${at}”`}的行号在记录中不存在${limit === undefined ? '' : `（行数：${limit}）`}，请指定存在的行号。`,
+  not_an_image: (problem) =>
+    `${subject(problem)}不是图像${shown(problem)}。请发送 ${problem.limit ?? 'PNG、JPEG、GIF、WebP、AVIF'} 图像。`,
+  file_part_refused: ({ at }) =>
+    `文件${at === undefined ? '' : `“${at}”`}没有对应的文件字段或图像字段。请以字段 ID（表格中为“字段 ID_行号”）作为参数名。`,
   too_many_records: ({ limit }) => `记录数超过上限${limit === undefined ? '' : `（${limit} 条）`}，请减少记录数。`,
   malformed_request: () => '无法将请求识别为 HTTP 请求。',
   bad_credentials: () => '认证失败。请检查 appcode 和 appkey。',
@@ -61,14 +67,22 @@ export const zh = {
   not_in_production: () => '此应用未处于运行状态。在此期间只有应用的管理员可以使用。',
   no_right: ({ limit }) => `没有此应用的${right(limit)}。请联系应用的管理员。`,
   unknown_record: (problem) => `指定的主键${shown(problem)}没有对应的记录。`,
+  unknown_fileid: (problem) => `此应用中没有指定 ID${shown(problem)}的文件。`,
   unknown_path: (problem) => `指定的路径${shown(problem)}不存在，请检查 URL。`,
   wrong_method: ({ sent, limit }) =>
     `此 URL 不能使用${sent === undefined ? '该' : ` ${sent} `}方法。${limit === undefined ? '请检查方法。' : `请使用 ${limit}。`}`,
   revision_conflict: ({ sent, limit }) => `该记录已被其他操作更新${both(sent, limit)}。请取得最新内容后再次更新。`,
   body_too_large: ({ limit }) =>
     `请求正文过大。${limit === undefined ? '请减小其大小。' : `最多允许 ${bytes(limit)}。`}`,
+  file_too_large: ({ at, limit }) =>
+    `文件${at === undefined ? '' : `“${at}”`}过大。${limit === undefined ? '请减小其大小。' : `最多允许 ${bytes(limit)}。`}`,
+  files_too_large: ({ limit }) =>
+    `请求中的文件合计过大。${limit === undefined ? '请减小其大小。' : `合计最多允许 ${bytes(limit)}。`}`,
+  too_many_files: ({ limit }) => `请求中的文件过多。${limit === undefined ? '请减少。' : `最多允许 ${limit} 个。`}`,
   unsupported_media_type: (problem) =>
     `不支持此 Content-Type${shown(problem)}。请使用 application/x-www-form-urlencoded 或 multipart/form-data 发送。`,
+  range_not_satisfiable: ({ limit }) =>
+    `文件中没有 Range 指定的范围${limit === undefined ? '' : `（文件大小：${bytes(limit)}）`}。`,
   internal_error: () => '服务器内部发生错误。详细信息请查看服务器日志。',
   unavailable: () => '服务暂时不可用。请稍候再试。',
   no_match: () => '没有符合条件的数据。',

@@ -3,17 +3,26 @@
 import type { App, Field } from '../app/app.ts';
 import type { Values } from '../envelope/record.ts';
 import type { Problem } from '../errors.ts';
+import type { FieldType } from '../fields/field-type.ts';
 import { typeOf } from '../fields/field-types.ts';
 import { messageOf } from '../messages/messages.ts';
 import type { LoadRecord } from '../store/register.ts';
+import type { NewFile } from '../update/change.ts';
 import type { Columns } from './csv-columns.ts';
+import type { FileCell } from './file-cells.ts';
 import { type CellReader, cellReader } from './read-cell.ts';
 import type { CsvLine } from './scan-csv.ts';
 
 /** A record that is filled again and again: with millions of them, making each anew takes longer than filling it. */
 export type ReusableRecord = {
   -readonly [member in keyof LoadRecord]: LoadRecord[member];
-} & { readonly values: Map<string, string>; readonly tables: Map<string, readonly Values[]> };
+} & {
+  readonly values: Map<string, string>;
+  readonly tables: Map<string, readonly Values[]>;
+  files: readonly NewFile[];
+  /** What its cells of file fields say; the values are still to be found. */
+  readonly fileCells: FileCell[];
+};
 
 export interface RecordReader {
   /** Whether a line goes on with the record that begins in `first`: further rows of its tables (P12). */
@@ -25,7 +34,7 @@ export interface RecordReader {
 }
 
 export function emptyRecord(): ReusableRecord {
-  return { line: 0, primaryKey: null, values: new Map(), tables: new Map() };
+  return { line: 0, primaryKey: null, values: new Map(), tables: new Map(), files: [], fileCells: [] };
 }
 
 export function recordReader(app: App, columns: Columns): RecordReader {
@@ -60,9 +69,12 @@ export function recordReader(app: App, columns: Columns): RecordReader {
       for (const { id } of lacking) reasons.push(`"${id}" is required, and the file has no column for it`);
     }
     for (let index = 0; index < form.length; index++) {
-      const { id, read, required, isFilled, position } = form[index] as (typeof form)[number];
+      const { id, read, required, isFilled, holds, position } = form[index] as (typeof form)[number];
       const cell = cells[position] ?? '';
-      if (cell !== '') record.values.set(id, readCell(read, cell));
+      if (cell !== '' && holds !== undefined) {
+        const set = (value: string) => void record.values.set(id, value);
+        record.fileCells.push({ at: id, line: 0, holds, cell, set });
+      } else if (cell !== '') record.values.set(id, readCell(read, cell));
       else if (isFilled) record.values.delete(id);
       else {
         if (required) reasons.push(`"${id}" is required`);
@@ -77,14 +89,20 @@ export function recordReader(app: App, columns: Columns): RecordReader {
       for (let index = 0; index < lines.length; index++) {
         const { cells } = lines[index] as CsvLine;
         if (allEmpty(cells, positions)) continue;
-        values.push(
-          fields.map(({ at, read, required, position, otherwise }) => {
-            const cell = position === null ? otherwise : (cells[position] ?? '');
-            if (cell !== '') return position === null ? cell : readCell(read, cell);
-            if (required) reasons[index]?.push(`"${at}" is required`);
+        const row: string[] = fields.map(({ at, read, required, holds, position, otherwise }, place) => {
+          const cell = position === null ? otherwise : (cells[position] ?? '');
+          if (cell !== '' && holds !== undefined) {
+            const set = (value: string) => {
+              row[place] = value;
+            };
+            record.fileCells.push({ at, line: index, holds, cell, set });
             return '';
-          }),
-        );
+          }
+          if (cell !== '') return position === null ? cell : readCell(read, cell);
+          if (required) reasons[index]?.push(`"${at}" is required`);
+          return '';
+        });
+        values.push(row);
         takeProblems(reasons[index] as string[]);
       }
       record.tables.set(code, values);
@@ -111,6 +129,8 @@ export function recordReader(app: App, columns: Columns): RecordReader {
       });
       const [first] = lines as readonly [CsvLine, ...CsvLine[]];
       record.line = first.line;
+      record.fileCells.length = 0;
+      record.files = [];
       if (rows.length > 0 && (key === null || !first.cells[key]) && allEmpty(first.cells, formPositions)) {
         reasons[0]?.push('its columns of the form are empty, and no record is above that it could go on with');
       }
@@ -127,6 +147,7 @@ interface ReadableColumn {
   readonly at: string;
   readonly read: CellReader;
   readonly required: boolean;
+  readonly holds: FieldType['holds'];
   /** The server gives the value where there is none. */
   readonly isFilled: boolean;
   /** The value where there is no column. */
@@ -135,7 +156,8 @@ interface ReadableColumn {
 
 function readableColumn(field: Field, at: string): ReadableColumn {
   const { id, required, default: otherwise } = field;
-  return { id, at, read: cellReader(field, at), required, isFilled: typeOf(field).filledBy === 'server', otherwise };
+  const { filledBy, holds } = typeOf(field);
+  return { id, at, read: cellReader(field, at), required, holds, isFilled: filledBy === 'server', otherwise };
 }
 
 function allEmpty(cells: readonly string[], positions: readonly number[]): boolean {

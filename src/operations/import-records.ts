@@ -1,11 +1,12 @@
 // Puts the records of a CSV file into an app: good ones in batches, bad ones into a file with the reasons.
 import { createHash } from 'node:crypto';
 import { open, stat } from 'node:fs/promises';
-import { type Loader, type LoadRecord, Mistake, type Progress, type Register } from '../store/register.ts';
+import { type Loader, Mistake, type Progress, type Register } from '../store/register.ts';
 import type { Catalog, RegisteredApp } from '../store/store.ts';
 import { type Columns, matchColumns } from './csv-columns.ts';
 import { emptyRecord, type ReusableRecord, recordReader } from './csv-records.ts';
 import { type ErrorsFile, errorsPath, openErrorsFile } from './errors-file.ts';
+import { type FileCells, type FileSource, filesInFolder, knownFiles } from './file-cells.ts';
 import { type CsvLine, readCsv } from './read-csv.ts';
 import { detectEncoding, type Encoding } from './read-text.ts';
 
@@ -18,6 +19,8 @@ export interface ImportOptions {
   readonly dryRun: boolean;
   /** Found out where it is left out. */
   readonly encoding?: Encoding;
+  /** Where the files come from that cells name by paths; left out, cells hold IDs of files that the app has. */
+  readonly files?: FileSource;
   /** Who puts the records in; left out, the first administrator of the app, else nobody. */
   readonly userId?: string;
   /** Ends the import after the batch it is at; it can be gone on with. */
@@ -45,8 +48,9 @@ export interface ImportReport {
   readonly notes: readonly string[];
 }
 
-/** Records put in at a time. */
+/** Records put in at a time, and the most of them that have files, so that these do not wait for long. */
 const BATCH = 500;
+const FILES_BATCH = 50;
 
 /** Imports a file; throws a Mistake before anything is written where the file as a whole cannot be imported. */
 export async function importRecords(register: Register, options: ImportOptions): Promise<ImportReport> {
@@ -64,7 +68,8 @@ export async function importRecords(register: Register, options: ImportOptions):
     const resumedAt = loader?.position ?? 0;
     const errors = openErrorsFile(errorsPath(file), header, resumedAt > 0);
     const { size } = await stat(file);
-    const loaded = await loadAll(pieces, first, { registered, columns, loader, errors, size, options });
+    const fileCells = options.files === undefined ? knownFiles(register, appCode) : await filesInFolder(options.files);
+    const loaded = await loadAll(pieces, first, { registered, columns, loader, errors, size, fileCells, options });
     const seconds = (performance.now() - started) / 1000;
     return {
       ...{ app: appCode, file, encoding, dryRun, ...loaded, errorsFile: errors.path, resumedAt },
@@ -85,6 +90,7 @@ interface Loading {
   readonly errors: ErrorsFile;
   /** Bytes of the file. */
   readonly size: number;
+  readonly fileCells: FileCells;
   readonly options: ImportOptions;
 }
 
@@ -109,12 +115,14 @@ async function loadAll(pieces: Pieces, first: readonly CsvLine[], loading: Loadi
 }
 
 async function loadPieces(pieces: Pieces, first: readonly CsvLine[], loading: Loading) {
-  const { columns, loader, errors, size, options } = loading;
+  const { columns, loader, errors, size, fileCells, options } = loading;
   const reader = recordReader(loading.registered.app, columns);
   const skipped = loader?.position ?? 0;
   const counts = { stopped: false, inserted: 0, updated: 0, good: 0, bad: 0 };
   const pool: ReusableRecord[] = [];
-  let batch: LoadRecord[] = [];
+  let batch: ReusableRecord[] = [];
+  /** Records of the batch whose file cells are to be looked at, with their lines. */
+  const withFiles = new Map<ReusableRecord, readonly CsvLine[]>();
   /** Records of the file that are done with once the batch is in. */
   let position = 0;
   let record: CsvLine[] = [];
@@ -126,13 +134,32 @@ async function loadPieces(pieces: Pieces, first: readonly CsvLine[], loading: Lo
     const filled = pool[batch.length] ?? emptyRecord();
     pool[batch.length] = filled;
     const reasons = reader.fill(filled, record);
-    if (reasons === null) batch.push(filled);
-    else {
+    if (reasons === null) {
+      batch.push(filled);
+      if (filled.fileCells.length > 0) withFiles.set(filled, record);
+    } else {
       counts.bad++;
       errors.write(record, reasons);
     }
   };
+  const takeFiles = async () => {
+    for (const [filled, lines] of withFiles) {
+      const { files, reasons } = await fileCells.take(filled.fileCells);
+      filled.files = files;
+      if (reasons.every((reason) => reason === null)) continue;
+      batch = batch.filter((other) => other !== filled);
+      counts.bad++;
+      errors.write(
+        lines,
+        lines.map((_, line) =>
+          reasons.flatMap((reason, cell) => (reason !== null && filled.fileCells[cell]?.line === line ? [reason] : [])),
+        ),
+      );
+    }
+    withFiles.clear();
+  };
   const flush = async () => {
+    await takeFiles();
     if (batch.length > 0 || position > skipped) {
       const loaded = await loader?.put(batch, position);
       counts.inserted += loaded?.inserted ?? 0;
@@ -150,7 +177,7 @@ async function loadPieces(pieces: Pieces, first: readonly CsvLine[], loading: Lo
       }
       take();
       record = [line];
-      if (batch.length === BATCH) {
+      if (batch.length === BATCH || withFiles.size === FILES_BATCH) {
         await flush();
         if (options.signal.aborted) break;
       }

@@ -1,5 +1,6 @@
 // Moves a register to another place: copies what the target lacks, then compares everything of both sides.
 import { createHash } from 'node:crypto';
+import type { FileStore } from '../files/file-store.ts';
 import { parseDefinition } from '../store/definition-text.ts';
 import {
   hasSameRecords,
@@ -14,11 +15,15 @@ import {
   type Replacement,
 } from '../store/move.ts';
 import { Mistake, type Progress } from '../store/register.ts';
+import type { StoredFile } from '../store/store.ts';
+import { copyContent } from './copy-content.ts';
 import { type Order, type Stretch, sideBySide } from './side-by-side.ts';
 
 export interface MoveOptions {
   /** Where the source is, for people. */
   readonly from: string;
+  /** Where the contents of its files are, and where they go; one store where they stay. */
+  readonly files: { readonly from: FileStore; readonly to: FileStore };
   /** Work of another kind begins; what follows is counted from 0. */
   readonly begin: (what: string, unit: string) => void;
   readonly progress: Progress;
@@ -38,6 +43,7 @@ export interface MoveReport {
   readonly records: number;
   /** Versions in the history. */
   readonly versions: number;
+  readonly files: number;
   readonly seconds: number;
   /** Both sides are the same; the target can be used. */
   readonly verified: boolean;
@@ -48,6 +54,8 @@ export interface MoveReport {
 
 /** Records or versions looked at, and written, at a time. */
 const BATCH = 1_000;
+/** Contents copied, or looked for, at a time. */
+const CONTENTS = 8;
 /** Differences that a report names. */
 const MOST_DIFFERENCES = 1_000;
 
@@ -62,6 +70,12 @@ const VERSIONS: Order<MovedVersion> = {
   start: { place: 0, revision: 0, userId: '', at: '', version: '' },
   compare: (a, b) => a.place - b.place || a.revision - b.revision,
   isSame: (a, b) => a.userId === b.userId && a.at === b.at && a.version === b.version,
+};
+
+const FILES: Order<StoredFile> = {
+  start: { id: '', name: '', size: 0, type: '', digest: '', width: null, height: null },
+  compare: (a, b) => (a.id < b.id ? -1 : a.id > b.id ? 1 : 0),
+  isSame: (a, b) => JSON.stringify(Object.entries(a).sort()) === JSON.stringify(Object.entries(b).sort()),
 };
 
 /** Moves a register. What an interrupted move has copied is compared, and only what differs is copied again. */
@@ -83,12 +97,12 @@ export async function moveRegister(
     await target.complete(options.progress);
     // As it is now: what was changed since it was copied is found.
     await source.look();
-    const { records, versions, found } = await verify(source, target, options);
+    const { records, versions, files, found } = await verify(source, target, options);
     const verified = found.count === 0;
     if (verified) await target.finish();
     const seconds = Math.round(performance.now() - started) / 1000;
     return {
-      ...{ apps: catalog.apps.length, records, versions, seconds, verified },
+      ...{ apps: catalog.apps.length, records, versions, files, seconds, verified },
       ...{ different: found.count, differences: found.first },
     };
   } finally {
@@ -108,7 +122,7 @@ async function copy(
   source: MoveSource,
   target: MoveTarget,
   catalog: MovedCatalog,
-  { begin, progress }: MoveOptions,
+  { begin, progress, files }: MoveOptions,
 ): Promise<void> {
   await target.putCatalog(catalog);
   const total = await countAll(source, catalog);
@@ -130,6 +144,35 @@ async function copy(
       progress(done, total.versions);
     });
   }
+  if (total.files > 0) begin('copying files', 'files');
+  done = 0;
+  for (const { id } of catalog.apps) {
+    await copyContents(source, id, files, (count) => {
+      done += count;
+      progress(done, total.files);
+    });
+    await align(
+      walkFiles(source, target, id),
+      (some) => target.putFiles(id, some),
+      () => {},
+    );
+  }
+}
+
+/** Copies the contents of the files of an app to where they are not there yet; what cannot be copied is found when it is verified. */
+async function copyContents(
+  source: MoveReader,
+  appId: number,
+  { from, to }: MoveOptions['files'],
+  onDone: (count: number) => void,
+): Promise<void> {
+  for (let after: Pick<StoredFile, 'id'> = { id: '' }; from !== to; ) {
+    const files = await source.files(appId, after, CONTENTS);
+    await Promise.all(files.map((file) => copyContent(from, to, file)));
+    onDone(files.length);
+    if (files.length < CONTENTS) return;
+    after = files.at(-1) as StoredFile;
+  }
 }
 
 /** Brings the target in line with the source; what comes next is read while something is written. */
@@ -150,6 +193,13 @@ async function align<Item>(
   await writing;
 }
 
+function walkFiles(source: MoveReader, target: MoveReader, appId: number): AsyncIterable<Stretch<StoredFile>> {
+  const sequence = (side: MoveReader) => ({
+    read: (after: StoredFile, limit: number) => side.files(appId, after, limit),
+  });
+  return sideBySide(sequence(source), sequence(target), FILES, BATCH);
+}
+
 function walkRecords(source: MoveReader, target: MoveReader, appId: number): AsyncIterable<Stretch<MovedRecord>> {
   const sequence = (side: MoveReader) => ({
     read: (after: MovedRecord, limit: number) => side.records(appId, after, limit),
@@ -164,24 +214,25 @@ function walkVersions(source: MoveReader, target: MoveReader, appId: number): As
   return sideBySide(sequence(source), sequence(target), VERSIONS, BATCH);
 }
 
-async function countAll(source: MoveReader, { apps }: MovedCatalog): Promise<{ records: number; versions: number }> {
-  const total = { records: 0, versions: 0 };
+async function countAll(source: MoveReader, { apps }: MovedCatalog): ReturnType<MoveReader['count']> {
+  const total = { records: 0, versions: 0, files: 0 };
   for (const { id } of apps) {
-    const { records, versions } = await source.count(id);
+    const { records, versions, files } = await source.count(id);
     total.records += records;
     total.versions += versions;
+    total.files += files;
   }
   return total;
 }
 
 /** Compares all that both sides have. */
-async function verify(source: MoveSource, target: MoveTarget, { begin, progress }: MoveOptions) {
+async function verify(source: MoveSource, target: MoveTarget, { begin, progress, files: stores }: MoveOptions) {
   const [ours, theirs] = [await source.catalog(), await target.catalog()];
   const total = await countAll(source, ours);
   const found = findings();
   compareCatalogs(ours, theirs, found.add);
   begin('verifying', 'records and versions');
-  let [records, versions] = [0, 0];
+  let [records, versions, files] = [0, 0, 0];
   for (const app of ours.apps) {
     const { id, code, definition } = app;
     // Where the definitions differ the records cannot be compared, and need not be.
@@ -207,7 +258,26 @@ async function verify(source: MoveSource, target: MoveTarget, { begin, progress 
       progress(records + versions, total.records + total.versions);
     }
   }
-  return { records, versions, found };
+  if (total.files > 0) begin('verifying', 'files');
+  for (const { id, code } of ours.apps) {
+    const report = (message: string) => found.add({ app: code, primaryKey: null, message });
+    for await (const stretch of walkFiles(source, target, id)) {
+      for (const [file, what] of labelled(stretch)) report(`file ${file.id} (${file.name}) ${what}`);
+    }
+    for (let after = FILES.start; ; ) {
+      const some = await target.files(id, after, CONTENTS);
+      const kept = await Promise.all(some.map(({ digest }) => stores.to.find(digest)));
+      some.forEach((file, index) => {
+        if (kept[index]?.size === file.size) return;
+        report(`the content of file ${file.id} (${file.name}) is not in ${stores.to.place}`);
+      });
+      files += some.length;
+      progress(files, total.files);
+      if (some.length < CONTENTS) break;
+      after = some.at(-1) as StoredFile;
+    }
+  }
+  return { records, versions, files, found };
 }
 
 function labelled<Item>({ missing, different, extra }: Stretch<Item>): readonly (readonly [Item, string])[] {

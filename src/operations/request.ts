@@ -1,10 +1,22 @@
 // The parameters both operations share: what is required, what they may be (spec 4.1, 4.2, D1, D4).
 import type { Problem } from '../errors.ts';
+import type { Received } from '../files/file-store.ts';
 import { type JsonObject, MAX_DEPTH, parseJson } from '../json.ts';
 import type { Lang } from '../wire.ts';
 
 /** A request's form as http/form.ts reads it: parameter → value; repeated ones are refused there. */
 export type Form = ReadonlyMap<string, string>;
+
+/** A file that came in a part of the request, as sent; the server removes it when the request is answered. */
+export interface Upload {
+  /** Name of the part: a field ID or, in a table, `<field_id>_<row_number>` (spec 4.2). */
+  readonly part: string;
+  /** '' where the part has none. */
+  readonly fileName: string;
+  /** Its `Content-Type`; '' where the part has none. */
+  readonly contentType: string;
+  readonly received: Received;
+}
 
 /** What is known of a call while it is answered. */
 export interface Call {
@@ -12,6 +24,8 @@ export interface Call {
   lang: Lang;
   /** What is wrong with it so far; the operation adds to it, so that all of it is reported at once (D18, D26). */
   readonly problems: Problem[];
+  /** Files that came with it. */
+  readonly uploads: readonly Upload[];
 }
 
 const LANGS: ReadonlyMap<string, Lang> = new Map([

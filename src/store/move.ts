@@ -2,6 +2,7 @@
 import type { User } from '../auth/caller.ts';
 import type { Values } from '../envelope/record.ts';
 import { Mistake, type Progress } from './register.ts';
+import type { StoredFile } from './store.ts';
 
 export interface MovedUser {
   readonly id: string;
@@ -73,16 +74,19 @@ export interface MovedVersion {
   readonly version: string;
 }
 
-/** What can be read on both sides of a move. Records and versions come in their order; apps are those of the catalog read last. */
+/** What can be read on both sides of a move. Records, versions and files come in their order; apps are those of the catalog read last. */
 export interface MoveReader {
   catalog(): Promise<MovedCatalog>;
-  count(appId: number): Promise<{ readonly records: number; readonly versions: number }>;
+  count(appId: number): Promise<{ readonly records: number; readonly versions: number; readonly files: number }>;
   records(appId: number, after: Pick<MovedRecord, 'place'>, limit: number): Promise<readonly MovedRecord[]>;
   versions(
     appId: number,
     after: Pick<MovedVersion, 'place' | 'revision'>,
     limit: number,
   ): Promise<readonly MovedVersion[]>;
+  /** Those of the files that an app has, by ID. */
+  filesNamed(appId: number, ids: readonly string[]): Promise<ReadonlyMap<string, StoredFile>>;
+  files(appId: number, after: Pick<StoredFile, 'id'>, limit: number): Promise<readonly StoredFile[]>;
 }
 
 /** The register that is moved. It is only read. */
@@ -106,6 +110,7 @@ export interface MoveTarget extends MoveReader {
   putCatalog(catalog: MovedCatalog): Promise<void>;
   putRecords(appId: number, records: Replacement<MovedRecord>): Promise<void>;
   putVersions(appId: number, versions: Replacement<MovedVersion>): Promise<void>;
+  putFiles(appId: number, files: Replacement<StoredFile>): Promise<void>;
   /** Makes what is made last: the search indexes, and the answers that show users whose names changed. */
   complete(progress: Progress): Promise<void>;
   /** Makes a register of it. */

@@ -3,7 +3,9 @@ import type { App } from '../app/app.ts';
 import type { DefinitionChange } from '../app/definition-change.ts';
 import type { Rights, User } from '../auth/caller.ts';
 import type { Values } from '../envelope/record.ts';
-import type { Catalog } from './store.ts';
+import type { NewFile } from '../update/change.ts';
+import type { FileReference } from './files.ts';
+import type { Catalog, StoredFile } from './store.ts';
 
 /** Something asked for that cannot be done, in words for the person who asked. */
 export class Mistake extends Error {
@@ -68,6 +70,8 @@ export interface LoadRecord {
   readonly values: ReadonlyMap<string, string>;
   /** Table code → its rows, each the values of the table's fields in order; tables that are not here keep theirs. */
   readonly tables: ReadonlyMap<string, readonly Values[]>;
+  /** Files that the values name and that come with the record. */
+  readonly files?: readonly NewFile[];
 }
 
 export interface Loaded {
@@ -116,6 +120,18 @@ export interface Register {
   reindex(appCode: string, progress: Progress): Promise<void>;
   /** `fingerprint` names the source, so that an interrupted load can go on. */
   load(appCode: string, userId: string, fingerprint: string): Promise<Loader>;
+  /** Whether the app's records are being built or loaded, or that was interrupted. */
+  isBuilding(appCode: string): Promise<boolean>;
+  /** Files of an app after an ID, in the order of their IDs. */
+  files(appCode: string, after: string, limit: number): Promise<readonly StoredFile[]>;
+  /** Those of the files that an app has, by ID; no sweep forgets them for a while, so that records can be given them. */
+  useFiles(appCode: string, ids: readonly string[]): Promise<ReadonlyMap<string, StoredFile>>;
+  /** Everywhere that files are named in an app, in pages. */
+  fileReferences(appCode: string): AsyncIterable<readonly FileReference[]>;
+  /** Forgets those of the files that were not used since a time, in milliseconds since 1970; gives how many. */
+  forgetFiles(appCode: string, ids: readonly string[], unusedSince: number): Promise<number>;
+  /** Hands those of the contents that no file has to `remove`, while none can be adopted. */
+  whileUnused(digests: readonly string[], remove: (digests: readonly string[]) => Promise<void>): Promise<void>;
   check(appCodes: readonly string[], progress: Progress): Promise<readonly CheckProblem[]>;
   close(): Promise<void>;
 }

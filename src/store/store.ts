@@ -1,6 +1,7 @@
 // What a store of records does, whichever database holds it: the catalog, search, update.
 import type { App } from '../app/app.ts';
 import type { Access, User } from '../auth/caller.ts';
+import type { Problem } from '../errors.ts';
 import type { Search } from '../search/condition.ts';
 import type { Change } from '../update/change.ts';
 
@@ -56,8 +57,27 @@ export type Updated =
   | { readonly kind: 'updated'; readonly entries: string }
   | { readonly kind: 'unknown_record' }
   | { readonly kind: 'revision_conflict'; readonly revision: string }
+  /** What only the database knows to be wrong with it: a file that is not there, a row that is not. */
+  | { readonly kind: 'refused'; readonly problems: readonly Problem[] }
   /** The app's definition is another by now: parse the request again. */
   | { readonly kind: 'stale' };
+
+/** A file of an app as the register knows it; its content is in the file store. */
+export interface StoredFile {
+  /** 32 hexadecimal digits, random. */
+  readonly id: string;
+  /** File name as it was sent; '' for none. */
+  readonly name: string;
+  /** Bytes. */
+  readonly size: number;
+  /** Media type: of an image what its bytes say, otherwise what was sent with it. */
+  readonly type: string;
+  /** SHA-256 of the content in hexadecimal; the file store knows it by this. */
+  readonly digest: string;
+  /** Pixels of an image in an image field; null for other files. */
+  readonly width: number | null;
+  readonly height: number | null;
+}
 
 /** The database cannot serve now: busy for too long, full, or closed. */
 export class Unavailable extends Error {
@@ -77,6 +97,8 @@ export interface Store {
    * `userId` is whom the search runs as: what they wrote is found.
    */
   search(app: RegisteredApp, search: Search, maxRecords: number, userId: string): Found | Promise<Found>;
+  /** Those of the files that the app has, by ID. `stale`: judge the request again. */
+  files(app: RegisteredApp, ids: readonly string[]): Promise<ReadonlyMap<string, StoredFile> | 'stale'>;
   /** Answered only after the change is durable; updates waiting together share a commit (D29, D31). */
   update(app: RegisteredApp, change: Change, userId: string): Promise<Updated>;
   /** Notes that a key was used; written some time later. */

@@ -3,18 +3,37 @@ import { type App, type Field, SYSTEM_FIELDS } from '../app/app.ts';
 import type { Problem } from '../errors.ts';
 import { typeOf } from '../fields/field-types.ts';
 import type { JsonObject, JsonValue } from '../json.ts';
-import type { Change, UpdateMode } from './change.ts';
+import type { UpdateMode } from './change.ts';
+import type { PartTarget } from './parts.ts';
 import { updateRule } from './rules.ts';
 
 /** Entry by which a client says which revision it read (D24). */
 const REVISION = 'pms_revision';
 
-/** The change `param` asks for, or every problem in it. */
-export function parseChange(app: App, param: JsonObject, mode: UpdateMode): Change | readonly Problem[] {
-  const problems: Problem[] = [];
+/** What `param` asks for, as far as it can be known without the register. */
+export interface ParsedChange {
+  readonly primaryKey: string;
+  readonly revision: string | null;
+  /** Field ID → value to write; without the fields whose value is a file's ID. */
+  readonly values: ReadonlyMap<string, string>;
+  /** File or image field → the file ID that was sent. */
+  readonly named: ReadonlyMap<string, string>;
+}
+
+/** The change `param` asks for; what is wrong with it is added to `problems`. A part wins over the entry of its field (spec 4.2). */
+export function parseChange(
+  app: App,
+  param: JsonObject,
+  mode: UpdateMode,
+  parts: readonly PartTarget[],
+  problems: Problem[],
+): ParsedChange {
   const values = new Map<string, string>();
+  const named = new Map<string, string>();
+  const inParts = new Set(parts.flatMap(({ field, row }) => (row === null ? field : [])));
   let primaryKey = '';
   for (const field of app.fields) {
+    if (inParts.has(field)) continue;
     const entry = param.get(field.id);
     const rule = updateRule(field, app.primaryKey);
     if (entry === undefined) {
@@ -28,6 +47,8 @@ export function parseChange(app: App, param: JsonObject, mode: UpdateMode): Chan
     if (rule.sent === 'identify') {
       if (sent === '') problems.push({ code: 'missing_primary_key', at: field.id });
       primaryKey = sent;
+    } else if (typeOf(field).holds !== undefined && sent !== '') {
+      named.set(field.id, sent);
     } else {
       const value = parseValue(field, sent, problems);
       if (value !== null) values.set(field.id, value);
@@ -38,7 +59,7 @@ export function parseChange(app: App, param: JsonObject, mode: UpdateMode): Chan
   for (const id of param.keys()) {
     if (!known.has(id)) problems.push({ code: 'unknown_field', at: id });
   }
-  return problems.length > 0 ? problems : { primaryKey, revision, values };
+  return { primaryKey, revision, values, named };
 }
 
 /** The value a field keeps for what was sent; null after adding the problem why it cannot. */

@@ -6,7 +6,7 @@ import type { Search } from '../../src/search/condition.ts';
 import { parseConditions } from '../../src/search/parse.ts';
 import type { Found, RegisteredApp, Store, Updated } from '../../src/store/store.ts';
 import type { Change } from '../../src/update/change.ts';
-import { parseChange } from '../../src/update/parse.ts';
+import { changeOf } from '../harness/change.ts';
 
 export interface Options {
   readonly tablecode?: string;
@@ -99,9 +99,7 @@ export function changeFor(
   mode: 'merge' | 'replace' = 'merge',
 ): Change {
   const entries = Object.fromEntries(Object.entries(param).map(([id, value]) => [id, { value }]));
-  const change = parseChange(app, objectOf(entries), mode);
-  if (!('primaryKey' in change)) assert.fail(JSON.stringify(change));
-  return change;
+  return changeOf(app, objectOf(entries), mode);
 }
 
 export function update(

@@ -5,7 +5,7 @@ import { type JsonObject, parseJson } from '../../src/json.ts';
 import type { Search } from '../../src/search/condition.ts';
 import { parseConditions } from '../../src/search/parse.ts';
 import type { Change } from '../../src/update/change.ts';
-import { parseChange } from '../../src/update/parse.ts';
+import { changeOf } from '../harness/change.ts';
 import type { TestRecord } from '../harness/running.ts';
 
 const RECORDS = 4_000;
@@ -222,9 +222,7 @@ export const UPDATED = {
 };
 
 export function updateOf(app: App): Change {
-  const change = parseChange(app, objectOf({ g_primarykey: { value: 'K8' }, ...UPDATED }), 'merge');
-  if (!('primaryKey' in change)) assert.fail(JSON.stringify(change));
-  return change;
+  return changeOf(app, objectOf({ g_primarykey: { value: 'K8' }, ...UPDATED }), 'merge');
 }
 
 function objectOf(param: object): JsonObject {

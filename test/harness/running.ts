@@ -1,11 +1,16 @@
 // A server on a fresh register, as the tests use it: real database, real HTTP.
 import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
+import { mkdtempSync, rmSync } from 'node:fs';
 import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import type { App } from '../../src/app/app.ts';
 import type { Rights } from '../../src/auth/caller.ts';
 import { createLog } from '../../src/config/log.ts';
 import type { Values } from '../../src/envelope/record.ts';
+import type { FileStore } from '../../src/files/file-store.ts';
+import { openFileStore } from '../../src/files/file-stores.ts';
 import { createHttpServer, type ServerOptions } from '../../src/http/server.ts';
 import { readDefinition } from '../../src/operations/read-definition.ts';
 import type { Register } from '../../src/store/register.ts';
@@ -30,6 +35,9 @@ export interface Reply {
 export interface Running extends Pick<FreshRegister, 'query' | 'holds'> {
   readonly url: string;
   readonly store: Store;
+  readonly files: FileStore;
+  /** Folder of the file store. */
+  readonly filesDir: string;
   readonly register: Register;
   readonly log: string[];
   define(yaml: string): Promise<App>;
@@ -50,6 +58,16 @@ export interface Running extends Pick<FreshRegister, 'query' | 'holds'> {
   close(): Promise<void>;
 }
 
+const SETTINGS: ServerOptions = {
+  ...{ basePath: '', maxRecords: 0, always200: false, svgImages: false },
+  ...{ maxBody: 1 << 20, maxFile: 1 << 24, maxFiles: 20, maxUpload: 1 << 25 },
+};
+
+/** The settings of a file store in a folder. */
+export const NO_S3 = {
+  ...{ s3Bucket: '', s3Prefix: '', s3Endpoint: '', s3Region: '', s3AccessKeyId: '', s3SecretAccessKey: '' },
+};
+
 /** Reads a definition that must be right. */
 export function appOf(yaml: string): { app: App; source: string } {
   const read = readDefinition('test.yaml', yaml);
@@ -62,10 +80,13 @@ export async function startRunning(options: Partial<ServerOptions> = {}): Promis
   const { openRegister, openStore, query, holds, remove } = await freshRegister();
   const register = await openRegister();
   const store = await openStore();
+  const filesDir = mkdtempSync(join(tmpdir(), 'daicho-test-files-'));
+  const files = await openFileStore({ ...NO_S3, filesDir });
   const log: string[] = [];
-  const settings = { basePath: '', maxRecords: 0, maxBody: 1 << 20, always200: false, ...options };
+  const settings = { ...SETTINGS, ...options };
   const server = createHttpServer(
     store,
+    files,
     settings,
     createLog('debug', (line) => log.push(line)),
   );
@@ -87,6 +108,8 @@ export async function startRunning(options: Partial<ServerOptions> = {}): Promis
     query,
     holds,
     store,
+    files,
+    filesDir,
     register,
     log,
     post,
@@ -117,6 +140,8 @@ export async function startRunning(options: Partial<ServerOptions> = {}): Promis
       });
       await store.close();
       await register.close();
+      await files.close();
+      rmSync(filesDir, { recursive: true });
       await remove();
     },
   };

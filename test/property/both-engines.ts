@@ -4,6 +4,7 @@ import { createHash } from 'node:crypto';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { openFileStore } from '../../src/files/file-stores.ts';
 import type { Answer } from '../../src/operations/answer.ts';
 import { dataUpdate } from '../../src/operations/data-update.ts';
 import { datasetSearch } from '../../src/operations/dataset-search.ts';
@@ -17,6 +18,7 @@ import { openSqliteRegister } from '../../src/store/sqlite/sqlite-register.ts';
 import { openSqliteStore } from '../../src/store/sqlite/sqlite-store.ts';
 import type { Store } from '../../src/store/store.ts';
 import type { FreshDatabase } from '../harness/database.ts';
+import { NO_S3 } from '../harness/running.ts';
 
 export const USERS = ['u1', 'U1', 'u2'];
 
@@ -95,7 +97,7 @@ export async function openBoth(database: FreshDatabase, schema: string): Promise
       },
       search: (parameters, maxRecords = 0) =>
         asked((store, form, call) => datasetSearch(store, form, call, maxRecords), { ...own, ...parameters }),
-      update: (parameters) => asked(dataUpdate, { ...own, ...parameters }),
+      update: (parameters) => asked(updating, { ...own, ...parameters }),
       async check() {
         assert.deepEqual(await onBoth(({ register }) => register.check([appCode], () => {})), []);
       },
@@ -110,13 +112,21 @@ export async function openBoth(database: FreshDatabase, schema: string): Promise
   };
 }
 
+/** An update without files. */
+function updating(store: Store, form: ReadonlyMap<string, string>, call: Call): Promise<Answer> {
+  return dataUpdate(store, form, call, { files: NO_FILES, svgImages: false });
+}
+
+/** A file store that nothing is asked of. */
+const NO_FILES = await openFileStore({ ...NO_S3, filesDir: '/dev/null' });
+
 /** What a server would send: the whole body, refusals too. */
 async function textFrom(
   store: Store,
   form: ReadonlyMap<string, string>,
   operation: (store: Store, form: ReadonlyMap<string, string>, call: Call) => Promise<Answer>,
 ): Promise<string> {
-  const call: Call = { lang: 'ja', problems: [] };
+  const call: Call = { lang: 'ja', problems: [], uploads: [] };
   try {
     return sameTimes(await bytesOf(await operation(store, form, call)));
   } catch (error) {
@@ -128,6 +138,7 @@ async function textFrom(
 
 /** Every byte as a character. */
 async function bytesOf(answer: Answer): Promise<string> {
+  if (answer.kind === 'content') throw new Error('no operation of these answers with a file');
   if (answer.kind === 'text') return Buffer.from(answer.text).toString('latin1');
   const parts = [Buffer.from(answer.open)];
   if (answer.kind === 'records') parts.push(Buffer.from(answer.records), Buffer.from(answer.close));

@@ -13,7 +13,7 @@ import type { LoadRecord, Register } from '../../src/store/register.ts';
 import { openSqliteRegister } from '../../src/store/sqlite/sqlite-register.ts';
 import { openSqliteStore } from '../../src/store/sqlite/sqlite-store.ts';
 import type { RegisteredApp, Store } from '../../src/store/store.ts';
-import { parseChange } from '../../src/update/parse.ts';
+import { changeOf } from '../harness/change.ts';
 import { conditionsOf, objectOf, type Param, type PlainGroup, textOf } from './keywords.ts';
 import { meets } from './plain-filter.ts';
 import {
@@ -212,8 +212,7 @@ class Model {
       [key, { value: record.values[0] }],
       ...[...entries].map(([id, value]) => [id, { value }] as const),
     ]);
-    const change = parseChange(this.#registered.app, param, merge ? 'merge' : 'replace');
-    if (!('primaryKey' in change)) assert.fail(JSON.stringify(change));
+    const change = changeOf(this.#registered.app, param, merge ? 'merge' : 'replace');
     const updated = await this.#store.update(this.#registered, change, 'u2');
     assert.equal(updated.kind, 'updated');
     for (const [index, field] of this.#plan.fields.entries()) {

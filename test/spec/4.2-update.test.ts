@@ -139,28 +139,6 @@ for (const [title, values, at] of FILE_IDS) {
   });
 }
 
-const PARTS = [
-  ['4.2 parameter <file_field_id>: a file part gets a clear refusal until files are taken', 'u_file', 'u_file'],
-  ['4.2 parameter <image_field_id>: a file part gets a clear refusal until files are taken', 'u_image', 'u_image'],
-  ['D27: a part for the file of a row gets a clear refusal', 'u_photo_2', 'u_photo_2'],
-  ['D27: a part for a row that does not exist gets a clear refusal', 'u_photo_5', 'u_photo_5'],
-  ['D28: an update with an uploaded file leaves nothing behind', 'u_file', 'u_file'],
-] as const;
-
-for (const [title, name, at] of PARTS) {
-  test(title, async () => {
-    const before = await everything();
-    const form = new FormData();
-    for (const [parameter, value] of Object.entries(opened.credentials)) form.set(parameter, value);
-    form.set('param', JSON.stringify(entries({ ...FIRST, u_text: '変えた' })));
-    form.set(name, new Blob(['内容']), '写真 ①.png');
-    const { code, status, messages } = refusal(await opened.running.post(UPDATE, form));
-    assert.deepEqual([code, status, messages.length], ['file_part_refused', 400, 1]);
-    assert.ok(messages[0]?.includes(`「${at}」`), messages.join());
-    assert.equal(await everything(), before);
-  });
-}
-
 test('4.2: the answer is the envelope and the updated record with its system fields, to the byte', async () => {
   const { text, json, status, headers } = await opened.update(
     entries({ ...FIRST, u_text: '"髙" \\ \u2028', u_count: '1,000.50' }),

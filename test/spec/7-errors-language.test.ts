@@ -93,7 +93,7 @@ test('D1: the language is that of the user the call runs as', async () => {
 test('D1: a refused file part is answered in the language of the request too', async () => {
   const form = new FormData();
   for (const [name, value] of Object.entries({ ...opened.credentials, lang: 'en', param: '{}' })) form.set(name, value);
-  form.set('e_file', new Blob(['x']), 'x.txt');
+  form.set('e_text', new Blob(['x']), 'x.txt');
   const { messages } = refusal(await opened.running.post(UPDATE, form));
-  assert.match(messages[0] ?? '', /^The file "e_file" cannot be accepted/);
+  assert.match(messages[0] ?? '', /^The file "e_text" is not for a file or image field/);
 });

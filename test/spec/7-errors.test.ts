@@ -19,8 +19,9 @@ fields:
   - { id: e_many, type: text, search: any_of }
   - { id: e_at, type: datetime }
   - { id: e_file, type: file }
+  - { id: e_image, type: image }
 tables:
-  - { code: e_rows, fields: [{ id: e_row, type: text, search: exact }] }
+  - { code: e_rows, fields: [{ id: e_row, type: text, search: exact }, { id: e_paper, type: file }] }
 `;
 
 let opened: Opened;
@@ -31,6 +32,7 @@ const open = async (always200: boolean) => {
     always200,
     maxRecords: 1,
     maxBody: 50_000,
+    ...{ maxFile: 2_000, maxFiles: 2, maxUpload: 3_000 },
   });
   const { running } = app;
   await running.define(definition('PREPARED', 'state: preparation'));
@@ -58,6 +60,19 @@ const updating =
   (values: Record<string, string>, more = {}): Provoke =>
   (app) =>
     app.update(entries({ e_primarykey: '1', ...values }), more);
+const sendingFiles =
+  (names: readonly string[], size = 1): Provoke =>
+  (app) => {
+    const form = new FormData();
+    for (const [name, value] of Object.entries(app.credentials)) form.set(name, value);
+    form.set('param', JSON.stringify(entries({ e_primarykey: '1' })));
+    for (const name of names) form.set(name, new Blob(['x'.repeat(size)]), 'x.txt');
+    return app.running.post(UPDATE, form);
+  };
+const downloading =
+  (parameters: Record<string, string>): Provoke =>
+  (app) =>
+    app.running.post('/webapi/x1/file/download', { ...app.credentials, ...parameters });
 const asUser =
   (index: number, user: string, more = {}): Provoke =>
   (app) =>
@@ -83,6 +98,7 @@ const PROVOKED: { readonly [code in Exclude<ErrorCode, keyof typeof NOT_PROVOKED
   bad_lang: { provoke: searching({ e_primarykey: '1' }, { lang: 'de' }), names: 'lang' },
   bad_limit: { provoke: searching({}, { limit: '0' }), names: 'limit' },
   bad_revision: { provoke: searching({}, { revision: 'x', limit: '1' }), names: 'revision' },
+  bad_size: { provoke: downloading({ fileid: '無い', size: 'large' }), names: 'size' },
   bad_mode: { provoke: updating({}, { mode: 'x' }), names: 'mode' },
   unknown_after: { provoke: searching({}, { after: '無い' }), names: 'after' },
   unknown_execuserid: { provoke: asUser(2, 'admin', { execuserid: '無い' }), names: 'execuserid' },
@@ -115,16 +131,9 @@ const PROVOKED: { readonly [code in Exclude<ErrorCode, keyof typeof NOT_PROVOKED
   text_too_long: { provoke: updating({ e_text: '一二三四' }), names: 'e_text' },
   bad_character: { provoke: updating({ e_text: '\0' }), names: 'e_text' },
   unknown_file: { provoke: updating({ e_file: '無い' }), names: 'e_file' },
-  file_part_refused: {
-    provoke(app) {
-      const form = new FormData();
-      for (const [name, value] of Object.entries(app.credentials)) form.set(name, value);
-      form.set('param', JSON.stringify(entries({ e_primarykey: '1' })));
-      form.set('e_file', new Blob(['x']), 'x.txt');
-      return app.running.post(UPDATE, form);
-    },
-    names: 'e_file',
-  },
+  unknown_row: { provoke: sendingFiles(['e_paper_7']), names: 'e_paper_7' },
+  not_an_image: { provoke: sendingFiles(['e_image']), names: 'e_image' },
+  file_part_refused: { provoke: sendingFiles(['e_text']), names: 'e_text' },
   too_many_records: { provoke: searching({}), names: '1' },
   bad_credentials: { provoke: ({ running }) => running.search({ appcode: 'E', appkey: 'wrong' }, {}), names: 'appkey' },
   option_off: {
@@ -144,6 +153,7 @@ const PROVOKED: { readonly [code in Exclude<ErrorCode, keyof typeof NOT_PROVOKED
   },
   no_right: { provoke: asUser(3, 'guest'), names: '' },
   unknown_record: { provoke: updating({ e_primarykey: '無い' }), names: '無い' },
+  unknown_fileid: { provoke: downloading({ fileid: '無い' }), names: '無い' },
   unknown_path: {
     provoke: ({ running, credentials }) => running.post('/webapi/v1/none', credentials),
     names: '/webapi/v1/none',
@@ -161,6 +171,9 @@ const PROVOKED: { readonly [code in Exclude<ErrorCode, keyof typeof NOT_PROVOKED
     names: '7',
   },
   body_too_large: { provoke: (app) => app.running.post(SEARCH, 'x'.repeat(50_001)), names: '50000' },
+  file_too_large: { provoke: sendingFiles(['e_file'], 2_001), names: 'e_file' },
+  files_too_large: { provoke: sendingFiles(['e_file', 'e_image'], 2_000), names: '3000' },
+  too_many_files: { provoke: sendingFiles(['e_file', 'e_image', 'e_paper_1']), names: '2' },
   unsupported_media_type: {
     provoke: (app) => app.running.post(SEARCH, '{}', { 'content-type': 'text/html' }),
     names: 'text/html',
@@ -182,6 +195,7 @@ const PROVOKED: { readonly [code in Exclude<ErrorCode, keyof typeof NOT_PROVOKED
 const NOT_PROVOKED = {
   malformed_request: 'not HTTP: 7-errors-http.test.ts',
   unavailable: 'needs a store that cannot serve: below',
+  range_not_satisfiable: 'needs a file: test/file-download.test.ts',
 } as const;
 
 for (const [code, { provoke, names }] of Object.entries(PROVOKED)) {

@@ -89,7 +89,7 @@ async function freshLoader({ pool, schema, registered, userId, fingerprint }: Op
     pool.begin(async (tx) => {
       // Nothing of this is seen before the load is finished, so a commit may reach the disk later.
       await run(tx, 'set local synchronous_commit = off');
-      const loaded = await putRecords(tx, registered, table, userId, records);
+      const loaded = await putRecords(tx, schema, registered, table, userId, records);
       await notePosition(tx, registered.id, position);
       return loaded;
     }),
@@ -129,7 +129,7 @@ async function steadyLoader({ pool, schema, registered, userId, fingerprint }: O
         current = newest as RegisteredApp;
         table = recordTable(layoutOf(current.app, current.id, current.generation, current.distributed));
       }
-      const loaded = await putRecords(tx, current, table, userId, records);
+      const loaded = await putRecords(tx, schema, current, table, userId, records);
       await run(
         tx,
         `insert into imports (app_id, fingerprint, position) values ($1::int, $2, $3::bigint)

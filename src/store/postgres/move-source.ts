@@ -14,6 +14,7 @@ import {
   unfinishedWork,
 } from '../move.ts';
 import { type Connection, openPool, type Place, rowsOf, run } from './connection.ts';
+import { filesAfter, findFiles } from './files.ts';
 import { type RecordTable, recordTable } from './record-table.ts';
 import { isSpread, moveNote, SCHEMA_VERSION } from './schema.ts';
 
@@ -75,11 +76,12 @@ export function moveReader(on: Connection): MoveReader & { table(appId: number):
     },
     async count(appId) {
       const { form, history } = table(appId).layout;
-      const counts = [form.name, history].map((name) =>
-        rowsOf<[string]>(on, `select count(*) from ${quote(name)}`).then(([row]) => Number(row?.[0])),
+      const files = rowsOf<[string]>(on, `select count(*) from files where app_id = ${appId}`);
+      const counts = [form.name, history].map((name) => rowsOf<[string]>(on, `select count(*) from ${quote(name)}`));
+      const [records = 0, versions = 0, ofFiles = 0] = (await Promise.all([...counts, files])).map(([row]) =>
+        Number(row?.[0]),
       );
-      const [records = 0, versions = 0] = await Promise.all(counts);
-      return { records, versions };
+      return { records, versions, files: ofFiles };
     },
     async records(appId, { place: after }, limit) {
       const from = table(appId);
@@ -102,6 +104,10 @@ export function moveReader(on: Connection): MoveReader & { table(appId: number):
         ...{ place: Number(record), revision: number, userId, at, version },
       }));
     },
+    async filesNamed(appId, ids) {
+      return new Map((await findFiles(on, appId, ids)).map((file) => [file.id, file]));
+    },
+    files: (appId, { id }, limit) => filesAfter(on, appId, id, limit),
   };
 }
 

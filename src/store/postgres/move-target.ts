@@ -19,6 +19,7 @@ import { currentNames, makeIndexes } from './build.ts';
 import { catalogChanged } from './catalog.ts';
 import { arrayText, type Connection, openPool, type Place, type Pool, rowsOf, run } from './connection.ts';
 import { placesPassed, takeNumbers } from './counters.ts';
+import { addFiles } from './files.ts';
 import { moveReader } from './move-source.ts';
 import type { RecordTable } from './record-table.ts';
 import { continueRename, pendingRenames, startRename } from './rename.ts';
@@ -108,6 +109,14 @@ function moveTarget(pool: Pool, schema: string): MoveTarget {
           tx,
           put.map(({ place, ...version }) => ({ seq: place, ...version })),
         );
+      }),
+    putFiles: (appId, { remove, put }) =>
+      pool.begin(async (tx) => {
+        await run(tx, 'delete from files where app_id = $1::int and id = any($2::text[])', [
+          appId,
+          arrayText(remove.map(({ id }) => id)),
+        ]);
+        await addFiles(tx, schema, appId, put);
       }),
     async complete(progress) {
       for (const userId of await pendingRenames(pool)) await continueRename(pool, schema, userId, () => {});
@@ -231,6 +240,7 @@ async function dropApp(tx: Connection, app: MovedApp): Promise<void> {
   for (const name of [...tableNames(layout), layout.history]) await run(tx, `drop table ${quote(name)}`);
   await run(tx, 'delete from counters where app_id = $1::int', [app.id]);
   await run(tx, 'delete from renames where app_id = $1::int', [app.id]);
+  await run(tx, 'delete from files where app_id = $1::int', [app.id]);
   await run(tx, 'delete from apps where id = $1::int', [app.id]);
 }
 

@@ -18,6 +18,7 @@ import { abandonBuild, beginBuild, dropOldTables, finishBuild, pendingBuild } fr
 import { catalogChanged, readCatalog } from './catalog.ts';
 import { check } from './check.ts';
 import { type Connection, guarded, openPool, type Place, type Pool, rowsOf, run } from './connection.ts';
+import { fileReferences, filesAfter, findFiles, forgetFiles, useFiles, whileUnused } from './files.ts';
 import { withLease } from './lease.ts';
 import { openLoader, type Release } from './load.ts';
 import { continueRename, startRename } from './rename.ts';
@@ -201,6 +202,18 @@ export async function openPostgresRegister(place: Place): Promise<Register> {
       });
       return loader;
     },
+    isBuilding: async (appCode) => (await pendingBuild(pool, (await appOf(appCode)).id)) !== null,
+    files: async (appCode, after, limit) => filesAfter(pool, (await appOf(appCode)).id, after, limit),
+    async useFiles(appCode, ids) {
+      const { id } = await appOf(appCode);
+      const files = await findFiles(pool, id, [...(await useFiles(pool, id, ids))]);
+      return new Map(files.map((file) => [file.id, file]));
+    },
+    async *fileReferences(appCode) {
+      yield* fileReferences(pool, await appOf(appCode));
+    },
+    forgetFiles: async (appCode, ids, unusedSince) => forgetFiles(pool, (await appOf(appCode)).id, ids, unusedSince),
+    whileUnused: (digests, remove) => whileUnused(pool, schema, digests, remove),
     async check(appCodes, progress) {
       for (const code of appCodes) await appOf(code);
       return check(pool, catalog, appCodes, progress);

@@ -19,6 +19,7 @@ import {
   rowsOf,
   run,
 } from './connection.ts';
+import { findFiles } from './files.ts';
 import { liveCatalog } from './live-catalog.ts';
 import { longAnswer } from './long-answer.ts';
 import { watchReplicas } from './replicas.ts';
@@ -172,6 +173,14 @@ export async function openPostgresStore(options: PostgresStoreOptions): Promise<
         const found = await searchSafely({ short, long }, ...rest);
         if (found.kind === 'stale') await catalog.renewed(current);
         return found;
+      }),
+    files: (app, ids) =>
+      guarded('read', async () => {
+        const seen = catalog.current();
+        if (ids.length === 0) return new Map();
+        const [found, isOld] = await Promise.all([findFiles(pool, app.id, ids), catalog.renewed(seen)]);
+        if (isOld || seen.apps.get(app.app.code) !== app) return 'stale';
+        return new Map(found.map((file) => [file.id, file]));
       }),
     update: (app, change, userId) => writer.update({ appCode: app.app.code, version: app.version, change, userId }),
     keyUsed(key) {

@@ -2,22 +2,28 @@
 import type { Values } from '../../envelope/record.ts';
 import { now } from '../clock.ts';
 import { deriver, type StoredRecord, versionText } from '../derive.ts';
+import { refuseLate } from '../files.ts';
 import type { Loaded, LoadRecord } from '../register.ts';
 import { type DerivedRecord, sourceDeriver, valuesAfter } from '../source-records.ts';
 import type { RegisteredApp } from '../store.ts';
 import { currentNames } from './build.ts';
 import type { Connection } from './connection.ts';
 import { lockCounters, saveCounters, takeNumbers } from './counters.ts';
+import { addFiles } from './files.ts';
 import type { RecordTable, WrittenRows } from './record-table.ts';
 
 /** Puts records of a load into one generation of an app, in a transaction. */
 export async function putRecords(
   tx: Connection,
+  schema: string,
   { id: appId }: RegisteredApp,
   table: RecordTable,
   userId: string,
   records: readonly LoadRecord[],
 ): Promise<Loaded> {
+  const files = records.flatMap((record) => record.files ?? []);
+  refuseLate(files);
+  await addFiles(tx, schema, appId, files);
   const counters = await lockCounters(tx, appId);
   const context = await currentNames(tx, ' for share');
   const derive = sourceDeriver(table.layout, userId, counters, context);

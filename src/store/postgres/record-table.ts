@@ -45,6 +45,8 @@ export interface RecordTable {
   /** Rows of records, by place, each record's in their order. */
   rows(tx: Connection, table: number, places: readonly number[]): Promise<ReadonlyMap<number, readonly Values[]>>;
   insertRows(tx: Connection, table: number, rows: readonly WrittenRows[]): Promise<void>;
+  /** Writes a row that differs from the one before in columns that no index is made of; `row` is its number. */
+  updateRow(tx: Connection, table: number, seq: number, row: number, derived: Derived): Promise<void>;
   removeRows(tx: Connection, table: number, places: readonly number[]): Promise<void>;
   keepVersions(tx: Connection, versions: readonly KeptVersion[]): Promise<void>;
 }
@@ -147,6 +149,15 @@ export function recordTable(layout: Layout): RecordTable {
         some.map(({ id, derived }) => [id, derived.tokens, seq] as const),
       );
       await Promise.all([insertRows(tx, table.name, own, columnNames(table), rows), insertTokens(tx, table, tokens)]);
+    },
+    async updateRow(tx, index, seq, row, { answer, columns: derived }) {
+      const { name: rowsName, columns: of } = layout.tables[index] as TableLayout;
+      const set = of.map((column, position) => `${quote(column.name)} = $${position + 4}`);
+      await run(
+        tx,
+        `update ${quote(rowsName)} set pms_answer = $3, ${set.join(', ')} where pms_record = $1::bigint and pms_row = $2::int`,
+        [seq, row, answer, ...derived.slice(0, of.length)],
+      );
     },
     async removeRows(tx, index, places) {
       const table = layout.tables[index] as TableLayout;

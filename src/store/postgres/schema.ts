@@ -42,6 +42,15 @@ const MIGRATIONS: readonly string[] = [
     position bigint not null, primary key (user_id, app_id)
   );
   `,
+  `
+  create table files (
+    app_id integer not null references apps (id), id text collate "C" not null,
+    name text not null, size bigint not null, type text not null, digest text collate "C" not null,
+    width integer, height integer, used_at bigint not null,
+    primary key (app_id, id)
+  );
+  create index files_digest on files (digest);
+  `,
 ];
 
 /** Held by whoever makes or changes the schema: any number, the same for everyone. */

@@ -1,13 +1,18 @@
 // Applies updates: those that wait together in one transaction, each whole, answered after the commit (D29, D31).
+
+import type { Values } from '../../envelope/record.ts';
 import { recordRenderer } from '../../envelope/record.ts';
 import { layoutOf, tokensDiffer } from '../../sql/layout.ts';
-import { changer, type JobResult, type UpdateJob } from '../changed.ts';
+import type { NewFile } from '../../update/change.ts';
+import { type Changer, changer, type JobResult, type UpdateJob } from '../changed.ts';
 import { now } from '../clock.ts';
-import { type Derive, deriver, type StoredRecord, versionText } from '../derive.ts';
+import { type Derive, type Derived, deriver, type StoredRecord, versionText } from '../derive.ts';
+import { namedAnew } from '../files.ts';
 import { type RegisteredApp, Unavailable, type Updated } from '../store.ts';
 import type { VersionedCatalog } from './catalog.ts';
 import { noteChanges, passGate } from './changes.ts';
 import { type Connection, isGone, isLost, isUnavailable, type Place, type Pool, rowsOf, run } from './connection.ts';
+import { addFiles, useFiles } from './files.ts';
 import type { LiveCatalog } from './live-catalog.ts';
 import { type KeptVersion, type RecordTable, recordTable, type WrittenRecord } from './record-table.ts';
 import type { Replicas } from './replicas.ts';
@@ -29,8 +34,10 @@ interface WritableApp {
   readonly id: number;
   readonly table: RecordTable;
   readonly derive: Derive;
+  /** By table of the form. */
+  readonly deriveRow: readonly Derive[];
   readonly renderFull: ReturnType<typeof recordRenderer>['full'];
-  readonly change: ReturnType<typeof changer>;
+  readonly change: Changer;
 }
 
 export interface Writer {
@@ -58,6 +65,7 @@ export function openWriter(
         id: registered.id,
         table: recordTable(layout),
         derive: deriver(layout, null),
+        deriveRow: layout.tables.map((_, index) => deriver(layout, index)),
         renderFull: recordRenderer(registered.app).full,
         change: changer(layout),
       };
@@ -81,11 +89,14 @@ export function openWriter(
         await catalog.renewed(current);
         return jobs.map(() => ({ kind: 'stale' }));
       }
-      const work = changeAll(jobs, current, found.stored, writable, now());
+      const files = await findFileWork(on, current, jobs, found.stored, writable);
+      const work = changeAll(jobs, current, { ...files, stored: found.stored }, writable, now());
       const users = [...new Set(jobs.map(({ userId }) => userId))];
-      const writing = [...work.written].flatMap(([{ id, table }, { records, paired, versions }]) => [
+      const writing = [...work.written].flatMap(([{ id, table }, { records, paired, versions, rows, files }]) => [
+        addFiles(on, schema, id, files),
         table.keepVersions(on, versions),
         table.update(on, [...records.values()], paired),
+        ...rows.map(({ index, seq, row, derived }) => table.updateRow(on, index, seq, row, derived)),
         current.building.has(id) ? noteChanges(on, id, [...records.keys()]) : null,
       ]);
       const [noted] = await Promise.all([notes.wrote(on, users), ...writing]);
@@ -215,18 +226,58 @@ async function findAll(
   }
 }
 
+interface FileWork {
+  /** Job → those of the files it names anew that its app has. */
+  readonly known: ReadonlyMap<UpdateJob, ReadonlySet<string>>;
+  /** Record → by table of the form, its rows; of the records whose rows a job changes. */
+  readonly rows: ReadonlyMap<StoredRecord, (readonly Values[])[]>;
+}
+
+/** Looks up what the jobs with files need to know beside their records. */
+async function findFileWork(
+  on: Connection,
+  current: VersionedCatalog,
+  jobs: readonly UpdateJob[],
+  found: FoundAll['stored'],
+  writable: (registered: RegisteredApp) => WritableApp,
+): Promise<FileWork> {
+  const known = new Map<UpdateJob, ReadonlySet<string>>();
+  const rows = new Map<StoredRecord, (readonly Values[])[]>();
+  const seen = new Set<StoredRecord>();
+  for (const job of jobs) {
+    const registered = current.apps.get(job.appCode);
+    const stored = found.get(job.appCode)?.get(job.change.primaryKey);
+    if (registered === undefined || stored === undefined) continue;
+    // What the job before it leaves the record with is not known yet.
+    const isFirst = !seen.has(stored);
+    seen.add(stored);
+    if (job.change.files === null) continue;
+    const { id, table } = writable(registered);
+    known.set(job, await useFiles(on, id, namedAnew(table.layout, isFirst ? stored : null, job.change)));
+    if (job.change.files.rows.length === 0 || rows.has(stored)) continue;
+    const reading = table.layout.tables.map((_, index) => table.rows(on, index, [stored.seq]));
+    rows.set(
+      stored,
+      (await Promise.all(reading)).map((of) => of.get(stored.seq) ?? []),
+    );
+  }
+  return { known, rows };
+}
+
 interface WrittenApp {
   /** By place. */
   readonly records: Map<number, WrittenRecord>;
   readonly paired: Set<number>;
   readonly versions: KeptVersion[];
+  readonly rows: { readonly index: number; readonly seq: number; readonly row: number; readonly derived: Derived }[];
+  readonly files: NewFile[];
 }
 
 /** What the jobs make of the records, one after the other. */
 function changeAll(
   jobs: readonly UpdateJob[],
   current: VersionedCatalog,
-  found: FoundAll['stored'],
+  found: Pick<FoundAll, 'stored'> & FileWork,
   writable: (registered: RegisteredApp) => WritableApp,
   at: string,
 ): { readonly results: readonly JobResult[]; readonly written: ReadonlyMap<WritableApp, WrittenApp> } {
@@ -236,20 +287,29 @@ function changeAll(
   const results = jobs.map((job): JobResult => {
     const registered = current.apps.get(job.appCode);
     if (registered === undefined || registered.version !== job.version) return { kind: 'stale' };
-    const first = found.get(job.appCode)?.get(job.change.primaryKey);
+    const first = found.stored.get(job.appCode)?.get(job.change.primaryKey);
     if (first === undefined) return { kind: 'unknown_record' };
     const stored = newest.get(first) ?? first;
     const app = writable(registered);
-    const values = app.change(stored, job, at);
-    if ('kind' in values) return values;
+    const known = found.known.get(job) ?? new Set();
+    const rowsOfRecord = found.rows.get(first);
+    const changed = app.change(stored, job, at, { known, rows: (index) => rowsOfRecord?.[index] ?? [] });
+    if ('kind' in changed) return changed;
+    const { values } = changed;
     const derived = app.derive(values, context);
     const { seq, revision } = stored;
     let work = written.get(app);
     if (work === undefined) {
-      work = { records: new Map(), paired: new Set(), versions: [] };
+      work = { records: new Map(), paired: new Set(), versions: [], rows: [], files: [] };
       written.set(app, work);
     }
-    const version = versionText(app.table.layout, stored, new Map());
+    work.files.push(...(job.change.files?.added ?? []));
+    for (const { table: index, row, values: rowValues } of changed.rows) {
+      work.rows.push({ index, seq, row, derived: (app.deriveRow[index] as Derive)(rowValues, context) });
+      // For the next job on the record.
+      if (rowsOfRecord !== undefined) rowsOfRecord[index] = (rowsOfRecord[index] ?? []).with(row - 1, rowValues);
+    }
+    const version = versionText(app.table.layout, stored, changed.before);
     work.versions.push({ seq, revision, userId: job.userId, at, version });
     if (tokensDiffer(app.table.layout.form, stored.values, values)) work.paired.add(seq);
     work.records.set(seq, { seq, revision: revision + 1, derived });

@@ -10,7 +10,7 @@ export function packRecords(records: readonly LoadRecord[]): Uint8Array<ArrayBuf
   let packed = Buffer.allocUnsafeSlow(1 << 18);
   let end = 0;
   let ids = '';
-  for (const { primaryKey, values, tables } of records) {
+  for (const { primaryKey, values, tables, files = [] } of records) {
     const keys = [...values.keys()].join(',');
     const parts = [primaryKey ?? '', keys === ids ? SAME : keys, ...values.values(), String(tables.size)];
     ids = keys;
@@ -18,7 +18,7 @@ export function packRecords(records: readonly LoadRecord[]): Uint8Array<ArrayBuf
       parts.push(code, String(rows.length));
       for (const row of rows) parts.push(String(row.length), ...row);
     }
-    parts.push('');
+    parts.push(files.length === 0 ? '' : JSON.stringify(files), '');
     const text = parts.join(PART);
     while (end + 3 * text.length > packed.length) packed = Buffer.concat([packed, packed]);
     end += packed.write(text, end);
@@ -50,7 +50,14 @@ export function unpackRecords(packed: Uint8Array): readonly LoadRecord[] {
       }
       tables.set(code, rows);
     }
-    records.push({ line: 0, primaryKey: primaryKey === '' ? null : primaryKey, values, tables });
+    const files = next();
+    records.push({
+      line: 0,
+      primaryKey: primaryKey === '' ? null : primaryKey,
+      values,
+      tables,
+      files: files === '' ? [] : JSON.parse(files),
+    });
   }
   return records;
 }

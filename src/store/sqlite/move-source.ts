@@ -15,6 +15,7 @@ import {
   unfinishedWork,
 } from '../move.ts';
 import { type Connection, connect } from './connection.ts';
+import { filesAfter, fileTable } from './files.ts';
 import { type RecordTable, recordTable } from './record-table.ts';
 import { moveNote, SCHEMA_VERSION, schemaVersion } from './schema.ts';
 
@@ -116,7 +117,8 @@ export function moveReader(db: Connection): MoveReader & { table(appId: number):
           .prepare(`select count(*) from ${quote(name)}`)
           .pluck()
           .get() as number;
-      return { records: count(form.name), versions: count(history) };
+      const files = db.prepare('select count(*) from files where app_id = ?').pluck().get(appId) as number;
+      return { records: count(form.name), versions: count(history), files };
     },
     async records(appId, { place: after }, limit) {
       const from = table(appId);
@@ -132,5 +134,7 @@ export function moveReader(db: Connection): MoveReader & { table(appId: number):
         ...[place, revision, limit],
       );
     },
+    filesNamed: async (appId, ids) => fileTable(db).find(appId, ids),
+    files: async (appId, { id }, limit) => filesAfter(db, appId, id, limit),
   };
 }

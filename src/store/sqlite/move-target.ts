@@ -18,6 +18,7 @@ import { Mistake } from '../register.ts';
 import { currentNames, isAlive, makeIndexes } from './build.ts';
 import { catalogChanged } from './catalog.ts';
 import { beginWriting, type Connection, connect, databaseFile } from './connection.ts';
+import { fileTable } from './files.ts';
 import { moveReader } from './move-source.ts';
 import { tunePairs } from './pair-index.ts';
 import { continueRename, pendingRenames, startRename } from './rename.ts';
@@ -132,6 +133,14 @@ function moveTarget(db: Connection, move: Move): MoveTarget {
         for (const { place, revision, userId, at, version } of put) insert.run(place, revision, userId, at, version);
       });
     },
+    async putFiles(appId, { remove, put }) {
+      const drop = db.prepare('delete from files where app_id = ? and id = ?');
+      const files = fileTable(db);
+      write(remove.length + put.length, () => {
+        for (const { id } of remove) drop.run(appId, id);
+        files.add(appId, put);
+      });
+    },
     async complete(progress) {
       commit();
       for (const userId of pendingRenames(db)) continueRename(db, userId, () => {});
@@ -211,6 +220,7 @@ function dropApp(db: Connection, app: MovedApp): void {
   dropTables(db, layout);
   db.exec(`drop table ${quote(layout.history)}`);
   db.prepare('delete from renames where app_id = ?').run(app.id);
+  db.prepare('delete from files where app_id = ?').run(app.id);
   db.prepare('delete from apps where id = ?').run(app.id);
 }
 

@@ -2,11 +2,13 @@
 import type { Values } from '../../envelope/record.ts';
 import type { RenderContext } from '../../fields/field-type.ts';
 import { now } from '../clock.ts';
+import { refuseLate } from '../files.ts';
 import type { Loaded, LoadRecord } from '../register.ts';
 import { countersFrom, type DerivedRecord, sourceDeriver, valuesAfter } from '../source-records.ts';
 import type { RegisteredApp } from '../store.ts';
 import { catalogReader } from './catalog.ts';
 import type { Connection } from './connection.ts';
+import { fileTable } from './files.ts';
 import type { RecordTable } from './record-table.ts';
 
 /** Puts records of a load in. */
@@ -25,6 +27,7 @@ export function recordPutter(
 ): RecordPutter {
   const read = db.prepare('select next from counters where app_id = ? and name = ?').pluck();
   const counters = countersFrom((name) => read.get(registered.id, name) as number | undefined);
+  const files = fileTable(db);
   const catalog = catalogReader(db);
   let { users } = catalog.current();
   const context = { userName: (id: string) => users.get(id)?.name ?? '' };
@@ -35,7 +38,13 @@ export function recordPutter(
       // Names may have changed since the batch before.
       users = catalog.current().users;
       let inserted = 0;
-      for (const record of records) if (putDerived(table, derive(record, at), context)) inserted++;
+      for (const record of records) {
+        if (record.files !== undefined) {
+          refuseLate(record.files);
+          files.add(registered.id, record.files);
+        }
+        if (putDerived(table, derive(record, at), context)) inserted++;
+      }
       table.settle();
       return { inserted, updated: records.length - inserted };
     },

@@ -25,6 +25,8 @@ export interface RecordTable {
   rows(table: number, seq: number): readonly Values[];
   /** Puts rows in the place of a record's rows; `fresh` where the record has just been put in and has none. */
   putRows(table: number, seq: number, rows: readonly Derived[], fresh?: boolean): void;
+  /** Writes a row that differs from the one before in columns that no index is made of. */
+  updateRow(table: number, seq: number, row: number, values: Values, context: RenderContext): void;
   /** Keeps a version of a record (D29). */
   keepVersion(stored: StoredRecord, userId: string, at: string, tables?: ReadonlyMap<string, readonly Values[]>): void;
 }
@@ -132,6 +134,14 @@ export function recordTable(db: Connection, layout: Layout): RecordTable {
         const { lastInsertRowid } = put.run(seq, row + 1, answer, ...values);
         putTokens(table, Number(lastInsertRowid), tokens);
       }
+    },
+    updateRow(index, seq, row, values, context) {
+      const table = layout.tables[index] as TableLayout;
+      const { answer, columns } = deriver(layout, index)(values, context);
+      const set = table.columns.map(({ name }) => `${quote(name)} = ?`);
+      statement(
+        `update ${quote(table.name)} set pms_answer = ?, ${set.join(', ')} where pms_record = ? and pms_row = ?`,
+      ).run(answer, ...columns.slice(0, table.columns.length), seq, row);
     },
     keepVersion(stored, userId, at, tables = new Map()) {
       statement(

@@ -44,6 +44,15 @@ const MIGRATIONS: readonly string[] = [
     primary key (user_id, app_id)
   ) strict, without rowid;
   `,
+  `
+  create table files (
+    app_id integer not null references apps (id), id text not null,
+    name text not null, size integer not null, type text not null, digest text not null, width integer, height integer,
+    used_at integer not null,
+    primary key (app_id, id)
+  ) strict, without rowid;
+  create index files_digest on files (digest);
+  `,
 ];
 
 /** The version that MIGRATIONS lead to. */

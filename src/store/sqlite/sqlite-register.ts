@@ -19,6 +19,7 @@ import { abandonBuild, beginBuild, dropOldTables, finishBuild, pendingBuild, tak
 import { catalogChanged, catalogReader } from './catalog.ts';
 import { check } from './check.ts';
 import { type Connection, connect, databaseFile } from './connection.ts';
+import { fileReferences, filesAfter, fileTable, forgetFiles, whileUnused } from './files.ts';
 import { openLoader } from './load.ts';
 import { continueRename, startRename } from './rename.ts';
 import { openSchema } from './schema.ts';
@@ -136,6 +137,38 @@ export function openSqliteRegister({ dataDir }: { readonly dataDir: string }): R
     },
     async load(appCode, userId, fingerprint) {
       return openLoader(db, appCode, userId, fingerprint);
+    },
+    async isBuilding(appCode) {
+      return pendingBuild(db, appOf(appCode).id) !== null;
+    },
+    async files(appCode, after, limit) {
+      return filesAfter(db, appOf(appCode).id, after, limit);
+    },
+    async useFiles(appCode, ids) {
+      const { id } = appOf(appCode);
+      const files = fileTable(db);
+      return db.transaction(() => files.find(id, [...files.use(id, ids)])).immediate();
+    },
+    async *fileReferences(appCode) {
+      const registered = appOf(appCode);
+      // A connection of its own: this one can do nothing else while one of its statements is read from.
+      const reading = connect(dataDir, { readonly: true });
+      try {
+        yield* fileReferences(reading, registered);
+      } finally {
+        reading.close();
+      }
+    },
+    async forgetFiles(appCode, ids, unusedSince) {
+      return forgetFiles(db, appOf(appCode).id, ids, unusedSince);
+    },
+    async whileUnused(digests, remove) {
+      const holding = connect(dataDir);
+      try {
+        await whileUnused(holding, digests, remove);
+      } finally {
+        holding.close();
+      }
     },
     async check(appCodes, progress) {
       for (const code of appCodes) appOf(code);

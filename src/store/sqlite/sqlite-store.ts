@@ -8,6 +8,7 @@ import { type AppKey, type Found, type RegisteredApp, type Store, Unavailable } 
 import { startThread } from '../thread.ts';
 import { catalogReader } from './catalog.ts';
 import { connect, isUnavailable } from './connection.ts';
+import { fileTable } from './files.ts';
 import { ReaderThread } from './reader-client.ts';
 import { openSchema } from './schema.ts';
 import { type Plan, searcherOn } from './searcher.ts';
@@ -41,6 +42,7 @@ export function openSqliteStore({ dataDir, cacheMiB }: SqliteStoreOptions): Stor
   const db = connect(dataDir, { readonly: true, cacheMiB });
   const catalog = catalogReader(db);
   const searcher = searcherOn(db);
+  const files = fileTable(db);
   const writer = new WriterThread(dataDir);
   let reader: ReaderThread | null = null;
   let resuming: Worker | null = null;
@@ -116,6 +118,7 @@ export function openSqliteStore({ dataDir, cacheMiB }: SqliteStoreOptions): Stor
       if (!reader?.isOpen) reader = new ReaderThread(dataDir);
       return reader.search(app, search, maxRecords);
     },
+    files: async (app, ids) => guard(() => files.find(app.id, ids)),
     update: (app, change, userId) => writer.update({ appCode: app.app.code, version: app.version, change, userId }),
     keyUsed(key: AppKey) {
       used.set(key.id, Date.now());

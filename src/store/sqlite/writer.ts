@@ -1,11 +1,13 @@
 // Applies updates: those that wait together in one transaction, each whole, answered after the commit (D29, D31).
 import { recordRenderer } from '../../envelope/record.ts';
 import { layoutOf } from '../../sql/layout.ts';
-import { changer, type JobResult, type UpdateJob } from '../changed.ts';
+import { type Changer, changer, type JobResult, type UpdateJob } from '../changed.ts';
 import { now } from '../clock.ts';
+import { namedAnew } from '../files.ts';
 import type { Catalog, RegisteredApp, Updated } from '../store.ts';
 import { catalogReader } from './catalog.ts';
 import { beginWriting, type Connection, isUnavailable } from './connection.ts';
+import { type FileTable, fileTable } from './files.ts';
 import { type RecordTable, recordTable } from './record-table.ts';
 
 export interface Writer {
@@ -15,14 +17,17 @@ export interface Writer {
 }
 
 interface WritableApp {
+  readonly id: number;
+  readonly files: FileTable;
   readonly table: RecordTable;
   readonly renderFull: ReturnType<typeof recordRenderer>['full'];
-  readonly change: ReturnType<typeof changer>;
+  readonly change: Changer;
 }
 
 /** A writer on a connection of its own. */
 export function writerOn(db: Connection): Writer {
   const catalog = catalogReader(db);
+  const files = fileTable(db);
   let apps = new WeakMap<RegisteredApp, WritableApp>();
   const changed = new Set<WritableApp>();
   const commit = db.prepare('commit');
@@ -31,6 +36,8 @@ export function writerOn(db: Connection): Writer {
     if (app === undefined) {
       const layout = layoutOf(registered.app, registered.id, registered.generation);
       app = {
+        id: registered.id,
+        files,
         table: recordTable(db, layout),
         renderFull: recordRenderer(registered.app).full,
         change: changer(layout),
@@ -94,17 +101,23 @@ export function writerOn(db: Connection): Writer {
 }
 
 function applyChange(
-  { table, renderFull, change }: WritableApp,
+  { id, files, table, renderFull, change }: WritableApp,
   catalog: Catalog,
   job: UpdateJob,
   at: string,
 ): Updated {
   const stored = table.find(job.change.primaryKey);
   if (stored === null) return { kind: 'unknown_record' };
-  const values = change(stored, job, at);
-  if ('kind' in values) return values;
-  const context = { userName: (id: string) => catalog.users.get(id)?.name ?? '' };
-  table.keepVersion(stored, job.userId, at);
+  const known = files.use(id, namedAnew(table.layout, stored, job.change));
+  const changed = change(stored, job, at, { known, rows: (index) => table.rows(index, stored.seq) });
+  if ('kind' in changed) return changed;
+  const { values, rows, before } = changed;
+  const context = { userName: (userId: string) => catalog.users.get(userId)?.name ?? '' };
+  files.add(id, job.change.files?.added ?? []);
+  table.keepVersion(stored, job.userId, at, before);
   table.update(stored, values, stored.revision + 1, context);
+  for (const { table: index, row, values: rowValues } of rows) {
+    table.updateRow(index, stored.seq, row, rowValues, context);
+  }
   return { kind: 'updated', entries: renderFull(values, context) };
 }
