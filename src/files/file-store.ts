@@ -20,7 +20,7 @@ export const HEAD = 4_096;
 export interface Receiver {
   /** Takes bytes; a promise where the next ones must wait for it. The bytes are the receiver's from then on. */
   write(bytes: Uint8Array): Promise<void> | undefined;
-  /** All bytes have come: resolves when they are on the disk. */
+  /** All bytes have come: resolves when they are in the local file, and past all caches where that file is what is kept. */
   end(): Promise<Received>;
   /** Forgets what has come. Does nothing after `end`. */
   abort(): Promise<void>;

@@ -9,7 +9,7 @@ const BLOCK = 64 * 1024;
 const BLOCKS = 2;
 
 /** Bytes after which the disk is set to work, so that little is left to wait for at the end. */
-const SYNC_EVERY = 8 * 1024 * 1024;
+const SYNC_EVERY = 16 * 1024 * 1024;
 /** Contents whose beginnings are synced at a time: more would take all threads that the process has for files. */
 const MOST_SYNCS = 2;
 let syncs = 0;
@@ -91,7 +91,7 @@ export async function openReceiver(path: string, isDurable: boolean): Promise<Re
       block ??= takeBlock();
       if (block === null) break;
       const taken = Math.min(rest.length, block.length - filled);
-      block.set(taken === rest.length ? rest : rest.subarray(0, taken), filled);
+      block.set(rest.subarray(0, taken), filled);
       filled += taken;
       rest = rest.subarray(taken);
       if (filled < block.length) break;

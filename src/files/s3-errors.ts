@@ -26,7 +26,7 @@ export function faultOf(place: string, error: unknown): Error {
   const { name, message, code } = error as Error & { readonly code?: string };
   const status = statusOf(error);
   const parts = [
-    ...(['Error', 'AggregateError', 'UnknownError'].includes(name) ? [] : [name]),
+    ...(['Error', 'AggregateError', 'Unknown', 'UnknownError'].includes(name) ? [] : [name]),
     message === '' || message === 'UnknownError' ? (code ?? 'no reason was given') : message,
     ...(status === undefined ? [] : [`HTTP ${status}`]),
   ];

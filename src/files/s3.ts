@@ -22,7 +22,7 @@ const CONNECT = 5_000;
 const SILENCE = 60_000;
 /** Bytes of a local file read at a time. */
 const READ = 256 * 1024;
-/** Times a content is sent, where sending it fails for a passing reason; then milliseconds before the next. */
+/** Milliseconds until a content is sent again, where sending it failed for a passing reason. */
 const PAUSES = [200, 1_000];
 /** Contents removed at a time. */
 const REMOVALS = 8;

@@ -54,12 +54,25 @@ export interface Intake {
   admit(form: Form): Promise<void>;
 }
 
+/** Refuses a body that is too large by what the request says of it, before any of it is read. */
+export function refuseAnnounced(
+  type: FormType,
+  { headers }: IncomingMessage,
+  { maxBody, maxUpload }: FormLimits,
+  takesFiles: boolean,
+): void {
+  const size = Number(headers['content-length'] ?? 0);
+  if (size <= maxBody) return;
+  if (type === 'urlencoded' || !takesFiles) throw refuse('body_too_large', { limit: maxBody });
+  if (size > maxBody + maxUpload) throw refuse('files_too_large', { limit: maxUpload });
+}
+
 /**
  * Reads the parameters of a request as its body arrives. Files go to the `intake` and, when they have arrived whole, into
  * `uploads`; without an intake a file is a problem. What is wrong with single parts is added to `problems`; a body that cannot
  * be read, is too large or does not end rejects as soon as that is known, and what is in `uploads` then is the caller's to drop.
  */
-export function readForm(
+export async function readForm(
   type: FormType,
   request: IncomingMessage,
   limits: FormLimits,
@@ -67,6 +80,7 @@ export function readForm(
   intake: Intake | null,
   uploads: Upload[],
 ): Promise<Form> {
+  refuseAnnounced(type, request, limits, intake !== null);
   return type === 'urlencoded'
     ? readBody(request, limits.maxBody).then((body) => parseUrlencoded(body, problems))
     : readMultipart(request, limits, problems, intake, uploads);
@@ -75,18 +89,13 @@ export function readForm(
 /** The body of a request, whole; refuses one that is larger than `maxBody` bytes as soon as that is known. */
 function readBody(request: IncomingMessage, maxBody: number): Promise<Buffer> {
   return new Promise((resolve, reject) => {
-    const tooLarge = () => refuse('body_too_large', { limit: maxBody });
-    if (Number(request.headers['content-length'] ?? 0) > maxBody) {
-      reject(tooLarge());
-      return;
-    }
     const body = gather();
     let size = 0;
     request.on('data', (chunk: Buffer) => {
       size += chunk.length;
       if (size > maxBody) {
         request.pause();
-        reject(tooLarge());
+        reject(refuse('body_too_large', { limit: maxBody }));
       } else body.add(chunk);
     });
     request.on('end', () => resolve(body.whole()));

@@ -39,7 +39,6 @@ export async function readMultipart(
   intake: Intake | null,
   uploads: Upload[],
 ): Promise<Form> {
-  refuseAnnounced(request, limits, intake);
   const boundary = boundaryOf(request);
   const form = new Map<string, string>();
   const files = takeFiles(limits, intake, form, problems, uploads);
@@ -68,14 +67,6 @@ export async function readMultipart(
     await files.abort();
     throw error;
   }
-}
-
-/** Refuses a body that is too large by what it says of itself. */
-function refuseAnnounced(request: IncomingMessage, limits: FormLimits, intake: Intake | null): void {
-  const size = Number(request.headers['content-length'] ?? 0);
-  const { maxBody, maxUpload } = limits;
-  if (intake === null && size > maxBody) throw refuse('body_too_large', { limit: maxBody });
-  if (size > maxBody + maxUpload) throw refuse('files_too_large', { limit: maxUpload });
 }
 
 function boundaryOf(request: IncomingMessage): string {

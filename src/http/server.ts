@@ -7,7 +7,7 @@ import type { FileStore } from '../files/file-store.ts';
 import { envelopeOf, refusedBy } from '../operations/refused.ts';
 import { type Call, requestedLang, shown, type Upload } from '../operations/request.ts';
 import { type Store, Unavailable } from '../store/store.ts';
-import { type FormLimits, formTypeOf, type Intake, readForm } from './form.ts';
+import { type FormLimits, formTypeOf, type Intake, readForm, refuseAnnounced } from './form.ts';
 import { reply, replyRefused } from './reply.ts';
 import { type Operation, type RouteOptions, routes } from './routes.ts';
 
@@ -16,14 +16,18 @@ export interface ServerOptions extends RouteOptions, FormLimits {
   readonly always200: boolean;
 }
 
+/** Milliseconds that a client may take to send a whole request, and in which some of one with files must come. */
+const REQUEST_TIMEOUT = 24 * 60 * 60_000;
+const SILENT_FOR = 120_000;
+
 /** A server over a store and a file store; not yet listening. */
 export function createHttpServer(store: Store, files: FileStore, options: ServerOptions, log: Log): Server {
   const operations = routes(store, files, options);
-  const answer = (request: IncomingMessage, response: ServerResponse) => {
+  const answer = (request: IncomingMessage, response: ServerResponse, isWaiting = false) => {
     const started = performance.now();
     const uploads: Upload[] = [];
     const call: Call = { lang: 'ja', problems: [], uploads };
-    void handle(request, response, call, uploads).then(
+    void handle(request, response, call, uploads, isWaiting).then(
       () => log.debug('answered', () => summary(request, response, started)),
       (error: unknown) => {
         if (!(error instanceof Refusal)) logFault(log, request, error);
@@ -33,20 +37,38 @@ export function createHttpServer(store: Store, files: FileStore, options: Server
     );
   };
   // What Node would answer itself, without the envelope, comes here too: no Host, an Expect that nobody knows.
-  const server = createServer({ noDelay: true, keepAliveTimeout: 65_000, requireHostHeader: false }, answer);
-  server.on('checkExpectation', answer);
+  const settings = {
+    noDelay: true,
+    keepAliveTimeout: 65_000,
+    requireHostHeader: false,
+    requestTimeout: REQUEST_TIMEOUT,
+  };
+  const server = createServer(settings, (request, response) => answer(request, response));
+  server.on('checkExpectation', (request, response) => answer(request, response));
+  // The client waits with a large body until it is told to send it, which it is not where it is refused.
+  server.on('checkContinue', (request, response) => answer(request, response, true));
 
   async function handle(
     request: IncomingMessage,
     response: ServerResponse,
     call: Call,
     uploads: Upload[],
+    isWaiting: boolean,
   ): Promise<void> {
     if (request.headers.host === undefined && request.httpVersion !== '1.0') throw refuse('malformed_request');
     const operation = operationOf(request);
     const type = formTypeOf(request.headers);
+    const intake = intakeOf(operation, call);
+    if (isWaiting) {
+      refuseAnnounced(type, request, options, intake !== null);
+      response.writeContinue();
+    }
     try {
-      const form = await readForm(type, request, options, call.problems, intakeOf(operation, call), uploads);
+      // A file may take as long as it takes, as long as some of it comes.
+      const mayTakeLong = type === 'multipart' && intake !== null;
+      if (mayTakeLong) request.setTimeout(SILENT_FOR, () => request.destroy());
+      const form = await readForm(type, request, options, call.problems, intake, uploads);
+      if (mayTakeLong) request.setTimeout(0);
       call.lang = requestedLang(form) ?? call.lang;
       const replied = reply(response, await operation.answer(form, call));
       if (replied !== undefined) await replied;

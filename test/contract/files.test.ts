@@ -293,7 +293,8 @@ describe('file store in S3', () => {
       // First the connection is cut off amid the body, then the service is overloaded.
       if (requests === 1) return void request.once('data', () => request.destroy());
       const body = Buffer.concat(await request.toArray());
-      const { 'x-amz-content-sha256': claimed, 'content-length': size } = request.headers;
+      const { 'x-amz-content-sha256': claimed, 'content-length': size, authorization } = request.headers;
+      assert.match(authorization ?? '', /SignedHeaders=[^,]*x-amz-content-sha256/);
       bodies.push({ claimed, digest: digestOf(body), size });
       response.writeHead(requests === 2 ? 503 : 200).end();
     });
