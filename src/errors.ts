@@ -87,3 +87,11 @@ export class Refusal extends Error {
 export function refuse(code: ErrorCode, details: Omit<Problem, 'code'> = {}): Refusal {
   return new Refusal([{ code, ...details }]);
 }
+
+/** A database or a file store cannot serve now: busy for too long, full, closed, or away. */
+export class Unavailable extends Error {
+  constructor(message: string, options?: ErrorOptions) {
+    super(message, options);
+    this.name = 'Unavailable';
+  }
+}

@@ -11,6 +11,12 @@ import { processContext } from '../src/cli/context.ts';
 import { SETTINGS } from '../src/config/config.ts';
 import { STATUS } from '../src/errors.ts';
 import { fieldTypes } from '../src/fields/field-types.ts';
+import type { FileStore } from '../src/files/file-store.ts';
+import { MOST_BYTES } from '../src/files/image.ts';
+import { routes } from '../src/http/routes.ts';
+import { imageFormats } from '../src/operations/new-file.ts';
+import { LEAST_USELESS_FOR, USELESS_FOR } from '../src/operations/sweep-files.ts';
+import type { Store } from '../src/store/store.ts';
 
 const ROOT = join(import.meta.dirname, '..');
 const DOCS = join(ROOT, 'docs');
@@ -90,11 +96,38 @@ describe('api.md', () => {
     );
   });
 
-  test('names no error code that does not exist', () => {
-    const named = reference('api.md').matchAll(/\b\d{3} `([a-z_]+)`/g);
+  test('names no error code that does not exist, and each with its HTTP status', () => {
+    const named = reference('api.md').matchAll(/\b(\d{3}) `([a-z_]+)`/g);
+    const statuses: Readonly<Record<string, number>> = STATUS;
     assert.deepEqual(
-      Array.from(named, ([, code = '']) => code).filter((code) => !(code in STATUS)),
+      Array.from(named, ([, status, code = '']) => ({ code, status: Number(status) })).filter(
+        ({ code, status }) => statuses[code] !== status,
+      ),
       [],
+    );
+  });
+
+  test('names the bounds of files with their settings and defaults, and what an image is', () => {
+    const bounds = page.filter(({ section, cells }) => section === 'Limits' && cells[0] !== 'Setting');
+    const written = bounds.map(({ cells }) => [codesIn(cells[0])[0], (cells[1] ?? '').replace(' ', '')]);
+    const { maxFile, maxUpload, maxFiles, maxBody } = SETTINGS;
+    assert.deepEqual(
+      written,
+      [maxFile, maxUpload, maxFiles, maxBody].map((setting) => [setting.variable, setting.default]),
+    );
+    const text = reference('api.md');
+    for (const format of imageFormats(false).split(', ')) assert.ok(text.includes(format), format);
+    assert.ok(text.includes(`at most ${MOST_BYTES / 1024 / 1024} MB.`));
+  });
+
+  test('has every operation', () => {
+    const paths = page.flatMap(({ cells }) => codesIn(cells[1])).filter((code) => code.startsWith('POST '));
+    const options = { basePath: '', maxRecords: 0, svgImages: false };
+    // Nothing is asked of the stores before a request comes.
+    const operations = [...routes({} as Store, {} as FileStore, options).keys()];
+    assert.deepEqual(
+      paths,
+      operations.map((path) => `POST {base_url}${path}`),
     );
   });
 });
@@ -129,10 +162,16 @@ describe('command-line.md', () => {
     });
   }
 
+  test('sweep: how long something is left at least, and where nothing is said', () => {
+    const row = rowsOf(page).find(({ cells }) => codesIn(cells[0])[0] === '--older-than MINUTES');
+    const numbers = row?.cells[1]?.match(/\d+/g)?.map(Number);
+    assert.deepEqual(numbers, [USELESS_FOR / 60_000, LEAST_USELESS_FOR / 60_000]);
+  });
+
   test('names no option that no command has', () => {
     const known = new Set(commands.flatMap(({ command }) => command.options.map(({ long }) => long)));
     for (const option of ['--help', '--version', '--data-dir', '--database-url', '--distribute']) known.add(option);
-    const named = Array.from(page.matchAll(/(?<![\w-])--[a-z][a-z-]*/g), ([option]) => option);
+    const named = Array.from(page.matchAll(/(?<![\w-])--[a-z][a-z0-9-]*/g), ([option]) => option);
     assert.deepEqual(
       [...new Set(named)].filter((option) => !known.has(option)),
       [],
@@ -142,7 +181,7 @@ describe('command-line.md', () => {
 
 describe('settings.md', () => {
   test('has every setting with its flag and its default, in their order, and nothing else', () => {
-    const rows = rowsOf(reference('settings.md')).filter(({ cells }) => /^`[A-Z_]+`$/.test(cells[0] ?? ''));
+    const rows = rowsOf(reference('settings.md')).filter(({ cells }) => /^`[A-Z0-9_]+`$/.test(cells[0] ?? ''));
     const written = rows.map(({ cells }) => [...codesIn(cells[0]), ...codesIn(cells[1]), codesIn(cells[2])[0] ?? '']);
     assert.deepEqual(
       written,

@@ -10,10 +10,11 @@ import { SETTINGS, type Setting } from '../src/config/config.ts';
 
 const GUIDES = join(import.meta.dirname, '../docs/guides');
 
-/** Variables in the guides that are not settings of Daicho: PostgreSQL's, Node's, those of containers and shells. */
+/** Variables in the guides that are not settings of Daicho: PostgreSQL's, Node's, Amazon's, those of containers and shells. */
 const OF_OTHERS = [
   ...['PGPASSWORD', 'NODE_EXTRA_CA_CERTS', 'TZ'],
   ...['POSTGRES_USER', 'POSTGRES_PASSWORD', 'DAICHO_PASSWORD', 'USER'],
+  ...['AWS_ACCESS_KEY_ID', 'AWS_SESSION_TOKEN', 'KEY'],
 ];
 
 const pages = readdirSync(GUIDES).map((file) => ({ file, text: readFileSync(join(GUIDES, file), 'utf8') }));
@@ -112,13 +113,16 @@ describe('guides', () => {
 
   test('settings, commands and the variables of others are found in them', () => {
     const named = new Set(pages.flatMap(({ text }) => variablesIn(text).map(({ name }) => name)));
-    const expected = [...OF_OTHERS, 'DATA_DIR', 'DATABASE_URL', 'DATABASE_READ_URLS', 'DISTRIBUTE', 'MAX_BODY', 'PORT'];
+    const expected = [
+      ...[...OF_OTHERS, 'DATA_DIR', 'DATABASE_URL', 'DATABASE_READ_URLS', 'DISTRIBUTE', 'MAX_BODY', 'PORT'],
+      ...['FILES_DIR', 'S3_BUCKET', 'S3_SECRET_ACCESS_KEY'],
+    ];
     assert.deepEqual(
       expected.filter((name) => !named.has(name)),
       [],
     );
     const calls = pages.flatMap(({ text }) => callsIn(text));
-    for (const start of ['move --to', 'check', 'app apply', 'key issue', 'serve', '--version']) {
+    for (const start of ['move --to', 'check', 'sweep', 'app apply', 'key issue', 'serve', '--version']) {
       assert.ok(
         calls.some((call) => call.startsWith(start)),
         start,

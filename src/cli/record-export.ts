@@ -34,6 +34,7 @@ export function recordExport(context: Context): Command {
     )
     .addOption(jsonOption())
     .action(async (code: string, { output, files: folder, json }: Options, used: Command) => {
+      if (json && output === undefined) throw new Mistake('--json reports what --output wrote; give --output too');
       const target = output === undefined ? process.stdout : createWriteStream(output);
       const run = (store?: FileStore) =>
         exportAll(context, used, code, target, store && folder !== undefined ? { folder, store } : undefined);

@@ -39,6 +39,13 @@ export function typeOf(field: Field): FieldType {
   return fieldTypes[field.type];
 }
 
+/** A value that a field keeps, as a field of another type keeps it, at any length; null where it cannot. A file is only ever a file. */
+export function convert(value: string, from: Field, to: Field): string | null {
+  if (typeOf(from).holds !== undefined && typeOf(to).holds === undefined) return null;
+  const read = typeOf(to).parse(value, { ...to, maxLength: null });
+  return typeof read === 'string' ? read : null;
+}
+
 /** Whether two fields are of one type. */
 export function isSameType(one: Field, other: Field): boolean {
   return one.type === other.type;

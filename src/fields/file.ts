@@ -33,6 +33,11 @@ export function fileIdsIn(text: string): readonly string[] {
   return text.match(/(?<![0-9A-Za-z])[0-9a-f]{32}(?= \d)/g) ?? [];
 }
 
+/** Whether the bytes of a file are an image; what is sent as one and is none has another type. */
+export function isImage({ type }: Pick<FileValue, 'type'>): boolean {
+  return type.startsWith('image/');
+}
+
 function fileType(type: 'file' | 'image'): FieldType {
   return {
     searches: [],
@@ -42,7 +47,7 @@ function fileType(type: 'file' | 'image'): FieldType {
     // What a request sends is a file ID, which the register knows (D26); only a value that was kept before is read here.
     parse: (kept) => {
       const file = fileOf(kept);
-      if (file !== null) return type === 'image' && !file.type.startsWith('image/') ? { code: 'not_an_image' } : kept;
+      if (file !== null) return type === 'image' && !isImage(file) ? { code: 'not_an_image' } : kept;
       return { code: isStorable(kept) ? 'unknown_file' : 'bad_character' };
     },
     render: (value) => {

@@ -1,4 +1,5 @@
 // What an error of an S3-compatible service means.
+import { Unavailable } from '../errors.ts';
 import { hasCode } from './error-code.ts';
 
 /** HTTP status of the answer; undefined where none came. */
@@ -30,5 +31,6 @@ export function faultOf(place: string, error: unknown): Error {
     message === '' || message === 'UnknownError' ? (code ?? 'no reason was given') : message,
     ...(status === undefined ? [] : [`HTTP ${status}`]),
   ];
-  return new Error(`${place}: ${parts.join(', ')}`, { cause: error });
+  const text = `${place}: ${parts.join(', ')}`;
+  return isPassing(error) ? new Unavailable(text, { cause: error }) : new Error(text, { cause: error });
 }

@@ -39,7 +39,11 @@ export function takeFiles(
     if (intake !== null && ++files > limits.maxFiles) throw refuse('too_many_files', { limit: limits.maxFiles });
     if (fault !== null) problems.push({ code: fault, ...(name === undefined ? {} : { at: shown(name) }) });
     else if (intake === null || name === undefined)
-      problems.push({ code: 'file_part_refused', ...(name === undefined ? {} : { at: shown(name) }) });
+      problems.push({
+        code: 'file_part_refused',
+        ...(name === undefined ? {} : { at: shown(name) }),
+        ...(intake === null ? { limit: 0 } : {}),
+      });
     else if (names.has(name)) addRepeated(name, problems);
     else {
       if (names.size === 0) await intake.admit(form);

@@ -16,8 +16,9 @@ export interface ServerOptions extends RouteOptions, FormLimits {
   readonly always200: boolean;
 }
 
-/** Milliseconds that a client may take to send a whole request, and in which some of one with files must come. */
-const REQUEST_TIMEOUT = 24 * 60 * 60_000;
+/** Milliseconds that a client may take to send a whole request: less than a sweep leaves what has arrived. */
+const REQUEST_TIMEOUT = 60 * 60_000;
+/** Milliseconds in which some of a request with files must come. */
 const SILENT_FOR = 120_000;
 
 /** A server over a store and a file store; not yet listening. */

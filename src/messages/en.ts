@@ -72,9 +72,11 @@ export const en = {
   unknown_row: ({ at, limit }) =>
     `${at === undefined ? 'A file' : `The file "${at}"`} is for a row that the record does not have${limit === undefined ? '' : ` (its rows: ${limit})`}. Send the number of one of its rows.`,
   not_an_image: (problem) =>
-    `${subject(problem)} is not an image${shown(problem)}. Send ${problem.limit ?? 'PNG, JPEG, GIF, WebP or AVIF'}.`,
-  file_part_refused: ({ at }) =>
-    `${at === undefined ? 'A file' : `The file "${at}"`} is not for a file or image field. Name it by the field ID or, in a table, by the field ID, an underscore and the row number.`,
+    `${subject(problem)} is not an image${shown(problem)}.${problem.limit === undefined ? '' : ` Send one of these: ${problem.limit}.`}`,
+  file_part_refused: ({ at, limit }) =>
+    limit === 0
+      ? `${at === undefined ? 'A file' : `The file "${at}"`} was sent, and this operation takes none.`
+      : `${at === undefined ? 'A file' : `The file "${at}"`} is not for a file or image field. Name it by the field ID or, in a table, by the field ID, an underscore and the row number.`,
   too_many_records: ({ limit }) =>
     `There are more records than allowed${limit === undefined ? '' : ` (at most ${limit})`}. Reduce their number.`,
   malformed_request: () => 'The request is not valid HTTP.',

@@ -76,9 +76,11 @@ export const ja = {
   unknown_row: ({ at, limit }) =>
     `ファイル${at === undefined ? '' : `「${at}」`}の行番号に当たる行がレコードにありません${limit === undefined ? '' : `（行数: ${limit}）`}。存在する行の番号を指定してください。`,
   not_an_image: (problem) =>
-    `${subject(problem)}は画像ではありません${shown(problem)}。${problem.limit ?? 'PNG、JPEG、GIF、WebP、AVIF'} の画像を送信してください。`,
-  file_part_refused: ({ at }) =>
-    `ファイル${at === undefined ? '' : `「${at}」`}に当たるファイルフィールドまたは画像フィールドがありません。パラメーター名には、フィールド ID（テーブル内では、フィールド ID_行番号）を指定してください。`,
+    `${subject(problem)}は画像ではありません${shown(problem)}。${problem.limit === undefined ? '' : `次の形式の画像を指定してください: ${problem.limit}`}`,
+  file_part_refused: ({ at, limit }) =>
+    limit === 0
+      ? `ファイル${at === undefined ? '' : `「${at}」`}を受け取れません。この操作ではファイルを送信できません。`
+      : `ファイル${at === undefined ? '' : `「${at}」`}に当たるファイルフィールドまたは画像フィールドがありません。パラメーター名には、フィールド ID（テーブル内では、フィールド ID_行番号）を指定してください。`,
   too_many_records: ({ limit }) =>
     `レコードの件数が上限${limit === undefined ? '' : `（${limit} 件）`}を超えています。件数を減らしてください。`,
   malformed_request: () => 'HTTP リクエストとして読み取れません。',

@@ -57,9 +57,11 @@ export const zh = {
   unknown_row: ({ at, limit }) =>
     `文件${at === undefined ? '' : `“${at}”`}的行号在记录中不存在${limit === undefined ? '' : `（行数：${limit}）`}，请指定存在的行号。`,
   not_an_image: (problem) =>
-    `${subject(problem)}不是图像${shown(problem)}。请发送 ${problem.limit ?? 'PNG、JPEG、GIF、WebP、AVIF'} 图像。`,
-  file_part_refused: ({ at }) =>
-    `文件${at === undefined ? '' : `“${at}”`}没有对应的文件字段或图像字段。请以字段 ID（表格中为“字段 ID_行号”）作为参数名。`,
+    `${subject(problem)}不是图像${shown(problem)}。${problem.limit === undefined ? '' : `请指定以下格式的图像：${problem.limit}`}`,
+  file_part_refused: ({ at, limit }) =>
+    limit === 0
+      ? `无法接收文件${at === undefined ? '' : `“${at}”`}。此操作不接收文件。`
+      : `文件${at === undefined ? '' : `“${at}”`}没有对应的文件字段或图像字段。请以字段 ID（表格中为“字段 ID_行号”）作为参数名。`,
   too_many_records: ({ limit }) => `记录数超过上限${limit === undefined ? '' : `（${limit} 条）`}，请减少记录数。`,
   malformed_request: () => '无法将请求识别为 HTTP 请求。',
   bad_credentials: () => '认证失败。请检查 appcode 和 appkey。',

@@ -1,7 +1,9 @@
 // POST {base_url}/webapi/v1/data/update: updates one record of an app (spec 4.2).
+import type { Field } from '../app/app.ts';
 import { renderUpdated } from '../envelope/envelope.ts';
 import { type Problem, Refusal, refuse } from '../errors.ts';
-import { fileValue } from '../fields/file.ts';
+import { typeOf } from '../fields/field-types.ts';
+import { fileValue, isImage } from '../fields/file.ts';
 import type { FileStore } from '../files/file-store.ts';
 import type { JsonObject } from '../json.ts';
 import type { RegisteredApp, Store, StoredFile } from '../store/store.ts';
@@ -88,7 +90,11 @@ async function findNamed(
   const found = await store.files(registered, [...new Set(named.values())]);
   if (found === 'stale') return found;
   for (const [at, id] of named) {
-    if (!found.has(id)) problems.push({ code: 'unknown_file', at, sent: shown(id) });
+    const file = found.get(id);
+    const field = registered.app.fields.find((candidate) => candidate.id === at) as Field;
+    if (file === undefined) problems.push({ code: 'unknown_file', at, sent: shown(id) });
+    else if (typeOf(field).holds === 'image' && !isImage(file))
+      problems.push({ code: 'not_an_image', at, sent: file.id });
   }
   return found;
 }

@@ -3,7 +3,7 @@ import { createReadStream } from 'node:fs';
 import { realpath, stat } from 'node:fs/promises';
 import { basename, isAbsolute, resolve, sep } from 'node:path';
 import type { FieldType } from '../fields/field-type.ts';
-import { fileValue } from '../fields/file.ts';
+import { fileValue, isImage } from '../fields/file.ts';
 import type { FileStore, Received } from '../files/file-store.ts';
 import { readImage } from '../files/image.ts';
 import { Mistake, type Register } from '../store/register.ts';
@@ -45,10 +45,11 @@ export function knownFiles(register: Register, appCode: string): FileCells {
   return {
     async take(cells) {
       const known = await register.useFiles(appCode, [...new Set(cells.map(({ cell }) => cell))]);
-      const reasons = cells.map(({ at, cell, set }) => {
+      const reasons = cells.map(({ at, holds, cell, set }) => {
         const file = known.get(cell);
         if (file === undefined)
           return `"${at}" names no file of the app ("${cell}"); files of a folder come in with --files`;
+        if (holds === 'image' && !isImage(file)) return `"${at}": file ${cell} is not an image`;
         set(fileValue(file));
         return null;
       });

@@ -2,7 +2,7 @@
 import type { Field } from '../app/app.ts';
 import type { Values } from '../envelope/record.ts';
 import type { RenderContext } from '../fields/field-type.ts';
-import { isSameType, typeOf } from '../fields/field-types.ts';
+import { convert, isSameType } from '../fields/field-types.ts';
 import type { Layout } from '../sql/layout.ts';
 import { type Derived, deriver } from './derive.ts';
 import { Mistake } from './register.ts';
@@ -46,9 +46,8 @@ function valueAdopter(
     sources.map(({ field, from }, position) => {
       const value = values[from] ?? '';
       if (value === '' || !converts[position]) return value;
-      // Any length is kept: the limit is for what comes in.
-      const read = typeOf(field).parse(value, { ...field, maxLength: null });
-      if (typeof read === 'string') return read;
+      const read = convert(value, before[from] as Field, field);
+      if (read !== null) return read;
       if (!lossy) throw new Mistake(`"${value.slice(0, 60)}" of field ${field.id} cannot be kept as ${field.type}`);
       return '';
     });

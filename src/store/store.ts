@@ -2,6 +2,9 @@
 import type { App } from '../app/app.ts';
 import type { Access, User } from '../auth/caller.ts';
 import type { Problem } from '../errors.ts';
+
+export { Unavailable } from '../errors.ts';
+
 import type { Search } from '../search/condition.ts';
 import type { Change } from '../update/change.ts';
 
@@ -77,14 +80,6 @@ export interface StoredFile {
   /** Pixels of an image in an image field; null for other files. */
   readonly width: number | null;
   readonly height: number | null;
-}
-
-/** The database cannot serve now: busy for too long, full, or closed. */
-export class Unavailable extends Error {
-  constructor(message: string, options?: ErrorOptions) {
-    super(message, options);
-    this.name = 'Unavailable';
-  }
 }
 
 export interface Store {

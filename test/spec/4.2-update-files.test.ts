@@ -5,6 +5,8 @@ import { readdirSync } from 'node:fs';
 import { after, before, beforeEach, test } from 'node:test';
 import sharp from 'sharp';
 import { sweepFiles } from '../../src/operations/sweep-files.ts';
+import { DataLoss } from '../../src/store/register.ts';
+import { appOf } from '../harness/running.ts';
 import { entries, type Opened, openApp, refusal } from './opened.ts';
 
 const UPDATE = '/webapi/v1/data/update';
@@ -285,4 +287,34 @@ test('D31: uploads to one record at once are each whole', async () => {
     assert.equal(json.f_file?.filename, `${index}.txt`, text);
     assert.equal((await download(json.f_file.value)).bytes.toString(), `中身 ${index}`);
   }
+});
+
+test('4.2 rule 3: an image field takes the ID of an image only', async () => {
+  const { json } = await send(FIRST, { f_file: file('文', 'a.txt'), f_image: file(png, 'b.png') });
+  const [text, image] = [json.f_file.value, json.f_image.value];
+  const refused = refusal(await opened.update(entries({ ...FIRST, f_image: text })));
+  assert.deepEqual([refused.code, refused.messages.length], ['not_an_image', 1]);
+  assert.equal((await opened.update(entries({ ...FIRST, f_file: image, f_image: image }))).status, 200);
+});
+
+test('D28: a file is only ever a file: a field that becomes a text would lose it', async () => {
+  const { running } = opened;
+  const before = 'code: H\nfields: [{ id: h_primarykey, type: id }, { id: h_file, type: file }]\n';
+  await running.define(before);
+  await running.put('H', [{ h_primarykey: '1' }]);
+  const form = new FormData();
+  const parameters = {
+    appcode: 'H',
+    appkey: await running.key('H', 'yamada'),
+    param: '{"h_primarykey":{"value":"1"}}',
+  };
+  for (const [name, value] of Object.entries(parameters)) form.set(name, value);
+  form.set('h_file', file('文', 'a.txt'));
+  assert.equal((await running.post(UPDATE, form)).status, 200);
+  const { app, source } = appOf(before.replace('type: file', 'type: text'));
+  const applying = running.register.apply(app, source, { allowDataLoss: false, dryRun: false, progress: () => {} });
+  await assert.rejects(
+    applying,
+    (error: Error) => error instanceof DataLoss && error.applied.unreadable[0]?.count === 1,
+  );
 });

@@ -19,6 +19,9 @@ const ELSEWHERE: Readonly<Record<string, readonly string[]>> = {
   P15: ['test/postgres-pool.test.ts'],
   P16: ['test/golden/postgres.test.ts'],
   P17: ['test/servers.test.ts', 'test/servers-replica.test.ts'],
+  P18: ['test/sweep.test.ts', 'test/contract/files.test.ts'],
+  P19: ['test/images.test.ts'],
+  P20: ['test/contract/files.test.ts'],
 };
 
 /** How the rows of a table of the specification are named in titles, by the table's first column. */

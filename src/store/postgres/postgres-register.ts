@@ -1,6 +1,6 @@
 // The register on PostgreSQL: what the command line does, on connections of its own, also while servers run.
 import { compareApps, type DefinitionChange } from '../../app/definition-change.ts';
-import { typeOf } from '../../fields/field-types.ts';
+import { convert } from '../../fields/field-types.ts';
 import { layoutOf } from '../../sql/layout.ts';
 import { quote } from '../../sql/sql.ts';
 import { now } from '../clock.ts';
@@ -321,7 +321,7 @@ async function unreadableValues(
       for (let left = true; left; ) {
         const rows = await rowsOf<[string]>(tx, 'fetch 5000 from read');
         for (const [value] of rows) {
-          if (typeof typeOf(field).parse(value, { ...field, maxLength: null }) === 'string') continue;
+          if (convert(value, column.field, field) !== null) continue;
           if (count++ === 0) example = value.slice(0, 60);
         }
         left = rows.length > 0;

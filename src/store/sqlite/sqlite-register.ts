@@ -1,7 +1,7 @@
 // The register on SQLite: what the command line does, on a connection of its own, also while a server runs.
 import { existsSync, mkdirSync } from 'node:fs';
 import { compareApps, type DefinitionChange } from '../../app/definition-change.ts';
-import { typeOf } from '../../fields/field-types.ts';
+import { convert } from '../../fields/field-types.ts';
 import { type Layout, layoutOf } from '../../sql/layout.ts';
 import { quote } from '../../sql/sql.ts';
 import { now } from '../clock.ts';
@@ -252,7 +252,7 @@ function unreadableValues(
     let count = 0;
     let example = '';
     for (const value of db.prepare(text).pluck().iterate() as Iterable<string>) {
-      if (typeof typeOf(field).parse(value, { ...field, maxLength: null }) === 'string') continue;
+      if (convert(value, column.field, field) !== null) continue;
       if (count++ === 0) example = value.slice(0, 60);
     }
     return count === 0 ? [] : [{ field: id, count, example }];
