@@ -1,5 +1,6 @@
-// Daicho as the bench uses it: its command line, its server, its two operations.
+// Daicho as the bench uses it: its command line, its server, its operations.
 import type { ChildProcess } from 'node:child_process';
+import { setTimeout } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { freePort, run, start } from './processes.ts';
 import { APP_CODE } from './register.ts';
@@ -7,6 +8,8 @@ import { APP_CODE } from './register.ts';
 const COMMAND = fileURLToPath(new URL('../bin/daicho.js', import.meta.url));
 export const SEARCH_PATH = '/webapi/v1/dataset/search';
 export const UPDATE_PATH = '/webapi/v1/data/update';
+export const DOWNLOAD_PATH = '/webapi/x1/file/download';
+const START_PATIENCE = 60_000;
 
 /** Where the register is. */
 export interface Where {
@@ -50,6 +53,21 @@ export async function serve(where: Where, workers: number): Promise<Server> {
   // Nobody reads what it prints; a full pipe would stop it.
   server.stdout?.resume();
   return { process: server, port };
+}
+
+/** Milliseconds from the start of the server's process to its first answer to a search. */
+export async function firstAnswer(server: Server, body: string, from: number): Promise<number> {
+  while (performance.now() - from < START_PATIENCE && server.process.exitCode === null) {
+    try {
+      await call(server.port, SEARCH_PATH, body);
+      return performance.now() - from;
+    } catch (error) {
+      // Nothing listens yet; an answer that is wrong is not waited for.
+      if (!(error instanceof TypeError)) throw error;
+      await setTimeout(3);
+    }
+  }
+  throw new Error('the server does not answer');
 }
 
 /** A request's body. */

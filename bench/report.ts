@@ -75,15 +75,23 @@ export function reportText(report: Report): string {
     'ratio',
     'p50 ms, 1 client',
   ];
-  const lines = [head, ...report.rows.map(rowCells)];
-  const widths = head.map((_, column) => Math.max(...lines.map((cells) => cells[column]?.length ?? 0)));
-  const table = lines.map((cells) =>
+  return [...factLines(facts), '', ...columns([head, ...report.rows.map(rowCells)])].join('\n');
+}
+
+/** The lines above a table. */
+export function factLines(facts: readonly (readonly string[])[]): string[] {
+  return facts.map(([name = '', fact]) => `${name.padEnd(9)} ${fact}`);
+}
+
+/** The lines of a table: the first column to the left, the others to the right. */
+export function columns(lines: readonly (readonly string[])[]): string[] {
+  const widths = (lines[0] ?? []).map((_, column) => Math.max(...lines.map((cells) => cells[column]?.length ?? 0)));
+  return lines.map((cells) =>
     cells
       .map((cell, column) => (column === 0 ? cell.padEnd(widths[column] ?? 0) : cell.padStart(widths[column] ?? 0)))
       .join('  ')
       .trimEnd(),
   );
-  return [...facts.map(([name = '', fact]) => `${name.padEnd(9)} ${fact}`), '', ...table].join('\n');
 }
 
 function rowCells(row: RowResult): string[] {

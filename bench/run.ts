@@ -4,7 +4,9 @@ import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
 import type { Postgres } from '../test/harness/postgres.ts';
-import { call, form, issueKey, SEARCH_PATH, type Server, serve, UPDATE_PATH, type Where } from './daicho.ts';
+import { firstAnswer, form, issueKey, SEARCH_PATH, serve, UPDATE_PATH, type Where } from './daicho.ts';
+import { benchFiles } from './files.ts';
+import { filesText } from './files-report.ts';
 import { alreadyLoaded, type Loaded, load, USER } from './load.ts';
 import { drive, driveBare, type Load } from './measure.ts';
 import { memoryOf, stop, stopAll } from './processes.ts';
@@ -26,6 +28,7 @@ const HELP = `Usage: npm run bench -- [options]
   --data DIR       use the register that an earlier bench loaded into DIR; load it there if there is none
   --keep           keep the data folder and the CSV, and say where they are
   --seed N         other records of the same kind (1)
+  --files          instead of searches and updates, upload and download files, on a small register of its own
   --json           print one JSON document instead of the table
 `;
 
@@ -40,6 +43,7 @@ const { values: options } = parseArgs({
     only: { type: 'string', multiple: true, default: [] },
     data: { type: 'string' },
     keep: { type: 'boolean', default: false },
+    files: { type: 'boolean', default: false },
     seed: { type: 'string' },
     json: { type: 'boolean', default: false },
     help: { type: 'boolean', default: false },
@@ -51,9 +55,15 @@ const ONE_CLIENT_SECONDS = 3;
 const UPDATES = 10_000;
 const MANY_CLIENTS = 32;
 const FEWEST_RECORDS = 2000;
-const START_PATIENCE = 60_000;
 const SETTLE_SECONDS = 2;
 
+if (options.files) {
+  const others = (['records', 'seed', 'data'] as const).filter((name) => options[name] !== undefined);
+  if (others.length > 0) {
+    console.error(`--files makes a register of its own and takes no --${others[0]}`);
+    process.exit(2);
+  }
+}
 const asked = {
   records: wholeNumber('records', options.records, FEWEST_RECORDS),
   seed: wholeNumber('seed', options.seed, 0),
@@ -104,21 +114,6 @@ async function register(where: Where): Promise<Loaded> {
     }
   }
   return loaded;
-}
-
-/** Milliseconds from the start of the server's process to its first answer to a search. */
-async function firstAnswer(server: Server, body: string, from: number): Promise<number> {
-  while (performance.now() - from < START_PATIENCE && server.process.exitCode === null) {
-    try {
-      await call(server.port, SEARCH_PATH, body);
-      return performance.now() - from;
-    } catch (error) {
-      // Nothing listens yet; an answer that is wrong is not waited for.
-      if (!(error instanceof TypeError)) throw error;
-      await wait(0.003);
-    }
-  }
-  throw new Error('the server does not answer');
 }
 
 function wanted(name: string): boolean {
@@ -226,6 +221,16 @@ async function bench(database: string): Promise<void> {
   }
 }
 
+async function runFiles(database: string): Promise<void> {
+  const report = {
+    machine: machine(),
+    workers,
+    engine,
+    ...(await benchFiles({ data, database }, scratch, workers, wanted, say)),
+  };
+  console.log(options.json ? JSON.stringify(report, null, 2) : filesText(report));
+}
+
 /** Address of the database that is measured; '' for SQLite. The bench's own PostgreSQL is as durable as it is by default. */
 async function databaseOf(): Promise<string> {
   if (options.database !== undefined) return options.database;
@@ -255,7 +260,7 @@ if (options.help) {
   console.log(HELP);
 } else {
   try {
-    await bench(await databaseOf());
+    await (options.files ? runFiles : bench)(await databaseOf());
   } catch (error) {
     // What was under way when the user stopped the bench fails of itself.
     if (!interrupted) say(error instanceof Error ? error.message : String(error));

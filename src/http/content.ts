@@ -5,6 +5,7 @@ import { refuse } from '../errors.ts';
 import type { ByteRange } from '../files/file-store.ts';
 import type { Content } from '../operations/answer.ts';
 import { attachment } from './disposition.ts';
+import { release } from './release.ts';
 
 /** Media types are two tokens; none of these is one that a browser would run or render as a page of this server. */
 const MEDIA_TYPE = /^[\w!#$&^.+-]+\/[\w!#$&^.+-]+$/;
@@ -84,6 +85,10 @@ function rangeOf(header: string | undefined, size: number): ByteRange | 'not sat
 function send(source: Readable, response: ServerResponse, length: number): Promise<void> {
   return new Promise((resolve, reject) => {
     let left = length;
+    // Bytes whose writing failed may still be in the system's hands.
+    const written = (bytes: Uint8Array) => (error?: Error | null) => {
+      if (!error) release(bytes);
+    };
     // No end that looks like one: the client sees that bytes are missing.
     const fail = (error: Error) => {
       source.destroy();
@@ -93,7 +98,7 @@ function send(source: Readable, response: ServerResponse, length: number): Promi
     source.on('data', (bytes: Uint8Array) => {
       left -= bytes.length;
       if (left < 0) fail(new Error(`a content has more than its ${length} bytes`));
-      else if (!response.write(bytes)) source.pause();
+      else if (!response.write(bytes, written(bytes))) source.pause();
     });
     source.on('end', () => {
       if (left === 0) response.end();

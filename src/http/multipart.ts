@@ -10,6 +10,7 @@ import type { FormLimits, Intake } from './form.ts';
 import { gather } from './gathered.ts';
 import { addParameter, MAX_PARAMETERS } from './parameters.ts';
 import { type PartHeader, parseHeaderValue, type RawHeader, readPartHeader } from './part-header.ts';
+import { release } from './release.ts';
 
 /** Longest boundary in characters (RFC 2046, 5.1.1). */
 const MAX_BOUNDARY = 70;
@@ -58,6 +59,8 @@ export async function readMultipart(
       size += chunk.length;
       parser.write(chunk);
       await takeParts(parser.parts, open);
+      // The parser has copied what it holds back, and so has everyone who takes a part.
+      release(chunk);
       if (size - files.bytes() > mostOutside) throw refuse('body_too_large', { limit: limits.maxBody });
     }
     if (!(await parser.end())) throw refuse('malformed_body');
@@ -184,7 +187,8 @@ function takeParameter({ name, fault }: PartHeader, form: Map<string, string>, p
   const gathered = gather();
   return {
     take(bytes) {
-      if (name !== undefined) gathered.add(bytes);
+      // They lie in the chunk, which ends before the part does.
+      if (name !== undefined) gathered.add(Buffer.from(bytes));
       return undefined;
     },
     end() {
