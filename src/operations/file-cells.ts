@@ -23,11 +23,19 @@ export interface FileCell {
 }
 
 export interface FileCells {
-  /** Sets the values of cells; gives the files that come with them, and what is wrong with each cell, or null. */
-  take(cells: readonly FileCell[]): Promise<{
+  /** Sets the values of cells; gives the files that come with them, and what is wrong with each cell, or null. `keeps`: the record is put in. */
+  take(
+    cells: readonly FileCell[],
+    keeps: boolean,
+  ): Promise<{
     readonly files: readonly NewFile[];
     readonly reasons: readonly (string | null)[];
   }>;
+  /**
+   * After each put and after the end of the load: puts back what a sweep took of the files that came before the put before, whose
+   * records have adopted them by now. The sweep looked just before and saw neither the file nor that its content had come anew.
+   */
+  confirm(): Promise<void>;
 }
 
 /** Where the files of a load come from. */
@@ -55,6 +63,7 @@ export function knownFiles(register: Register, appCode: string): FileCells {
       });
       return { files: [], reasons };
     },
+    async confirm() {},
   };
 }
 
@@ -63,8 +72,11 @@ export async function filesInFolder({ folder, store, svg, dryRun }: FileSource):
   const root = await realpath(folder).catch((error: Error) => {
     throw new Mistake(`--files ${folder}: ${error.message}`);
   });
+  /** Where the contents came from that were kept since the last put, and those of the put before: digest → path. */
+  let kept = new Map<string, string>();
+  let put = new Map<string, string>();
   return {
-    async take(cells) {
+    async take(cells, keeps) {
       const files: NewFile[] = [];
       const reasons = await Promise.all(
         cells.map(async ({ at, cell, holds, set }) => {
@@ -74,9 +86,10 @@ export async function filesInFolder({ folder, store, svg, dryRun }: FileSource):
           try {
             const image = holds === 'image' ? await readImage(received, { svg }) : null;
             if (holds === 'image' && image === null) return `"${at}": ${cell} is not an image (${imageFormats(svg)})`;
-            if (dryRun) return null;
+            if (dryRun || !keeps) return null;
             const file = await newFile(store, { received, name: basename(cell), contentType: '', image });
             files.push(file);
+            kept.set(file.digest, path);
             set(fileValue(file));
             return null;
           } finally {
@@ -85,6 +98,21 @@ export async function filesInFolder({ folder, store, svg, dryRun }: FileSource):
         }),
       );
       return { files, reasons };
+    },
+    async confirm() {
+      const adopted = put;
+      put = kept;
+      kept = new Map();
+      for (const [digest, path] of adopted) {
+        if ((await store.find(digest)) !== null) continue;
+        const received = await receive(store, path);
+        try {
+          // What is another content by now is told of by `check`.
+          if (received.digest === digest) await store.keep(received);
+        } finally {
+          await store.drop(received);
+        }
+      }
     },
   };
 }

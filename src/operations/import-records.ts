@@ -6,7 +6,7 @@ import type { Catalog, RegisteredApp } from '../store/store.ts';
 import { type Columns, matchColumns } from './csv-columns.ts';
 import { emptyRecord, type ReusableRecord, recordReader } from './csv-records.ts';
 import { type ErrorsFile, errorsPath, openErrorsFile } from './errors-file.ts';
-import { type FileCells, type FileSource, filesInFolder, knownFiles } from './file-cells.ts';
+import { type FileCell, type FileCells, type FileSource, filesInFolder, knownFiles } from './file-cells.ts';
 import { type CsvLine, readCsv } from './read-csv.ts';
 import { detectEncoding, type Encoding } from './read-text.ts';
 
@@ -64,11 +64,11 @@ export async function importRecords(register: Register, options: ImportOptions):
   const pieces = readCsv(file, encoding);
   try {
     const { header, columns, first } = await readHeader(pieces, registered, options);
+    const fileCells = options.files === undefined ? knownFiles(register, appCode) : await filesInFolder(options.files);
+    const { size } = await stat(file);
     const loader = dryRun ? null : await register.load(appCode, userId, await fingerprint(options));
     const resumedAt = loader?.position ?? 0;
-    const errors = openErrorsFile(errorsPath(file), header, resumedAt > 0);
-    const { size } = await stat(file);
-    const fileCells = options.files === undefined ? knownFiles(register, appCode) : await filesInFolder(options.files);
+    const errors = await openErrors(file, header, loader);
     const loaded = await loadAll(pieces, first, { registered, columns, loader, errors, size, fileCells, options });
     const seconds = (performance.now() - started) / 1000;
     return {
@@ -79,6 +79,17 @@ export async function importRecords(register: Register, options: ImportOptions):
     };
   } finally {
     await pieces.return(undefined);
+  }
+}
+
+/** Opens the file of bad rows; where that fails, the load is stopped. */
+async function openErrors(file: string, header: readonly string[], loader: Loader | null): Promise<ErrorsFile> {
+  try {
+    return openErrorsFile(errorsPath(file), header, (loader?.position ?? 0) > 0);
+  } catch (error) {
+    // Where stopping fails too, the next load of the file takes it up.
+    await loader?.stop().catch(() => {});
+    throw error;
   }
 }
 
@@ -98,11 +109,13 @@ type Pieces = ReturnType<typeof readCsv>;
 
 /** Loads what follows the header, and ends the loading whichever way it goes. */
 async function loadAll(pieces: Pieces, first: readonly CsvLine[], loading: Loading) {
-  const { loader, errors, options } = loading;
+  const { loader, errors, fileCells, options } = loading;
   try {
     const counts = await loadPieces(pieces, first, loading);
     if (!counts.stopped) options.onIndexing();
     const last = counts.stopped ? await loader?.stop() : await loader?.finish(options.progress);
+    // Those of the last put, and of the one before it.
+    for (let n = 0; n < 2; n++) await fileCells.confirm();
     const inserted = counts.inserted + (last?.inserted ?? 0);
     return { ...counts, inserted, updated: counts.updated + (last?.updated ?? 0) };
   } catch (error) {
@@ -123,6 +136,8 @@ async function loadPieces(pieces: Pieces, first: readonly CsvLine[], loading: Lo
   let batch: ReusableRecord[] = [];
   /** Records of the batch whose file cells are to be looked at, with their lines. */
   const withFiles = new Map<ReusableRecord, readonly CsvLine[]>();
+  /** Bad records since the last batch; what is wrong with their file cells is still to be told. */
+  let bad: BadRecord[] = [];
   /** Records of the file that are done with once the batch is in. */
   let position = 0;
   let record: CsvLine[] = [];
@@ -138,32 +153,40 @@ async function loadPieces(pieces: Pieces, first: readonly CsvLine[], loading: Lo
       batch.push(filled);
       if (filled.fileCells.length > 0) withFiles.set(filled, record);
     } else {
-      counts.bad++;
-      errors.write(record, reasons);
+      bad.push({ lines: record, reasons, cells: [...filled.fileCells] });
     }
   };
   const takeFiles = async () => {
     for (const [filled, lines] of withFiles) {
-      const { files, reasons } = await fileCells.take(filled.fileCells);
+      const { files, reasons } = await fileCells.take(filled.fileCells, true);
       filled.files = files;
       if (reasons.every((reason) => reason === null)) continue;
       batch = batch.filter((other) => other !== filled);
-      counts.bad++;
-      errors.write(
-        lines,
-        lines.map((_, line) =>
-          reasons.flatMap((reason, cell) => (reason !== null && filled.fileCells[cell]?.line === line ? [reason] : [])),
-        ),
-      );
+      bad.push({ lines, reasons: byLine(lines, filled.fileCells, reasons), cells: [] });
     }
     withFiles.clear();
   };
+  const tellBad = async () => {
+    counts.bad += bad.length;
+    // Those that are bad for their files come after the others.
+    bad.sort((a, b) => (a.lines[0]?.line ?? 0) - (b.lines[0]?.line ?? 0));
+    for (const { lines, reasons, cells } of bad) {
+      const more = cells.length === 0 ? [] : byLine(lines, cells, (await fileCells.take(cells, false)).reasons);
+      errors.write(
+        lines,
+        reasons.map((of, line) => [...of, ...(more[line] ?? [])]),
+      );
+    }
+    bad = [];
+  };
   const flush = async () => {
     await takeFiles();
+    await tellBad();
     if (batch.length > 0 || position > skipped) {
       const loaded = await loader?.put(batch, position);
       counts.inserted += loaded?.inserted ?? 0;
       counts.updated += loaded?.updated ?? 0;
+      await fileCells.confirm();
     }
     counts.good += batch.length;
     batch = [];
@@ -177,7 +200,7 @@ async function loadPieces(pieces: Pieces, first: readonly CsvLine[], loading: Lo
       }
       take();
       record = [line];
-      if (batch.length === BATCH || withFiles.size === FILES_BATCH) {
+      if (batch.length === BATCH || bad.length === BATCH || withFiles.size === FILES_BATCH) {
         await flush();
         if (options.signal.aborted) break;
       }
@@ -196,6 +219,23 @@ async function loadPieces(pieces: Pieces, first: readonly CsvLine[], loading: Lo
   take();
   await flush();
   return counts;
+}
+
+/** What is wrong with the lines of a record. */
+type Reasons = readonly (readonly string[])[];
+
+interface BadRecord {
+  readonly lines: readonly CsvLine[];
+  readonly reasons: Reasons;
+  /** File cells that were not looked at. */
+  readonly cells: readonly FileCell[];
+}
+
+/** What is wrong with cells, by the lines that they are in. */
+function byLine(lines: readonly CsvLine[], cells: readonly FileCell[], reasons: readonly (string | null)[]): Reasons {
+  return lines.map((_, line) =>
+    reasons.flatMap((reason, cell) => (reason !== null && cells[cell]?.line === line ? [reason] : [])),
+  );
 }
 
 async function readHeader(pieces: Pieces, { app }: RegisteredApp, { file, map }: ImportOptions) {

@@ -4,9 +4,9 @@ import { ADOPTED_WITHIN } from '../store/files.ts';
 import type { Register } from '../store/register.ts';
 
 /** Milliseconds that something must have been of no use before a sweep takes it, unless asked otherwise. */
-export const USELESS_FOR = 60 * 60_000;
-/** The least that can be asked for: what an update may be about to adopt is younger. */
-export const LEAST_USELESS_FOR = ADOPTED_WITHIN + 60_000;
+export const USELESS_FOR = 2 * 60 * 60_000;
+/** The least that can be asked for: what a request may still be sending, or an update be about to adopt, is younger. */
+export const LEAST_USELESS_FOR = 60 * 60_000 + ADOPTED_WITHIN;
 
 export interface SweepReport {
   /** Files that no record and no version in the history named. */
