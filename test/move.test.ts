@@ -263,7 +263,16 @@ describe('to PostgreSQL and back', { timeout: 300_000 }, () => {
       assert.deepEqual(
         { ...report, seconds: 0 },
         {
-          ...{ apps: 2, records: RECORDS + 3, versions: 10, files: 0, seconds: 0, verified: true, different: 0, differences: [] },
+          ...{
+            apps: 2,
+            records: RECORDS + 3,
+            versions: 10,
+            files: 0,
+            seconds: 0,
+            verified: true,
+            different: 0,
+            differences: [],
+          },
         },
       );
     }
