@@ -3,13 +3,23 @@ import { type FieldType, isStorable } from './field-type.ts';
 
 /** What the value of a file or image field holds. */
 export interface FileValue {
-  /** 32 hexadecimal digits. */
+  /** 32 hexadecimal digits, random. */
   readonly id: string;
   /** Bytes. */
   readonly size: number;
-  /** Media type. */
+  /** Media type: of an image what its bytes say, otherwise what was sent with it. */
   readonly type: string;
+  /** As it was sent; '' for none. */
   readonly name: string;
+}
+
+/** A file of an app as the register knows it; its content is in the file store. */
+export interface StoredFile extends FileValue {
+  /** SHA-256 of the content in hexadecimal; the file store knows it by this. */
+  readonly digest: string;
+  /** Pixels of an image in an image field; null for other files. */
+  readonly width: number | null;
+  readonly height: number | null;
 }
 
 /** ID, size, media type, name; the name may be empty and hold anything. */

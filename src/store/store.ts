@@ -2,8 +2,10 @@
 import type { App } from '../app/app.ts';
 import type { Access, User } from '../auth/caller.ts';
 import type { Problem } from '../errors.ts';
+import type { StoredFile } from '../fields/file.ts';
 
 export { Unavailable } from '../errors.ts';
+export type { StoredFile } from '../fields/file.ts';
 
 import type { Search } from '../search/condition.ts';
 import type { Change } from '../update/change.ts';
@@ -64,23 +66,6 @@ export type Updated =
   | { readonly kind: 'refused'; readonly problems: readonly Problem[] }
   /** The app's definition is another by now: parse the request again. */
   | { readonly kind: 'stale' };
-
-/** A file of an app as the register knows it; its content is in the file store. */
-export interface StoredFile {
-  /** 32 hexadecimal digits, random. */
-  readonly id: string;
-  /** File name as it was sent; '' for none. */
-  readonly name: string;
-  /** Bytes. */
-  readonly size: number;
-  /** Media type: of an image what its bytes say, otherwise what was sent with it. */
-  readonly type: string;
-  /** SHA-256 of the content in hexadecimal; the file store knows it by this. */
-  readonly digest: string;
-  /** Pixels of an image in an image field; null for other files. */
-  readonly width: number | null;
-  readonly height: number | null;
-}
 
 export interface Store {
   /** The catalog. What it allows is done only if it is that of the moment; what it refuses is asked again with `renewed`. */

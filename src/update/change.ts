@@ -1,4 +1,5 @@
 // What an update asks for, parsed: the record and the values to write (spec 4.2).
+import type { StoredFile } from '../fields/file.ts';
 
 /** The file of a table's row that an update replaces, the one part of a table that it changes (D27). */
 export interface RowFile {
@@ -12,17 +13,7 @@ export interface RowFile {
 }
 
 /** A file that comes into the register with an update or a load (D28); its content is in the file store already. */
-export interface NewFile {
-  readonly id: string;
-  readonly name: string;
-  /** Bytes. */
-  readonly size: number;
-  readonly type: string;
-  /** SHA-256 of the content in hexadecimal. */
-  readonly digest: string;
-  /** Pixels of an image in an image field, else null. */
-  readonly width: number | null;
-  readonly height: number | null;
+export interface NewFile extends StoredFile {
   /** When its content was put into the file store, in milliseconds since 1970. */
   readonly keptAt: number;
 }
