@@ -150,6 +150,15 @@ describe('settings', () => {
       ...{ port: 4040, host: '127.0.0.1', dataDir: './data', databaseUrl: '', basePath: '', httpStatus: 'semantic' },
       ...{ maxBody: 10_485_760, maxRecords: 0, cacheMiB: 64, workers: 1, logLevel: 'info' },
       ...{ distribute: '', databaseReadUrls: [], databaseConnections: 8, databaseTimeout: 30 },
+      ...{ filesDir: '', maxFile: 1_073_741_824, maxFiles: 100, maxUpload: 2_147_483_648, svgImages: false },
+      ...{
+        s3Bucket: '',
+        s3Prefix: '',
+        s3Endpoint: '',
+        s3Region: 'us-east-1',
+        s3AccessKeyId: '',
+        s3SecretAccessKey: '',
+      },
     });
   });
 
@@ -376,13 +385,13 @@ describe('the reference', () => {
     const expected = [...flags].filter(
       (flag) => flag !== null && flag !== undefined && !(settings as string[]).includes(flag),
     );
-    const written = new Set(text.match(/(?<![\w-])--[a-z][a-z-]*/g));
+    const written = new Set(text.match(/(?<![\w-])--[a-z][a-z0-9-]*/g));
     for (const flag of expected) assert.ok(written.has(flag as string), flag as string);
     for (const flag of written) assert.ok(flags.has(flag) || flag === '--help', flag);
   });
 
   test('has every setting, and no others', () => {
-    const rows = page('settings').matchAll(/^\| `([A-Z_]+)` \| `(--[a-z-]+)` \| (?:`([^`]*)`|empty) \|/gm);
+    const rows = page('settings').matchAll(/^\| `([A-Z0-9_]+)` \| `(--[a-z0-9-]+)` \| (?:`([^`]*)`|empty) \|/gm);
     const listed = [...rows].map(([, variable, flag, usual]) => [variable, flag, usual ?? '']);
     assert.deepEqual(
       listed,

@@ -347,6 +347,7 @@ test('a worker that cannot start again is tried ever more rarely', async (t) => 
   const dataDir = await filled(t);
   const server = await start(t, dataDir);
   const db = new Database(join(dataDir, 'daicho.db'));
+  const version = db.pragma('user_version', { simple: true });
   db.pragma('user_version = 1000');
   const { 2: killed } = Object.fromEntries(workersOf(server));
   process.kill(killed as number, 'SIGKILL');
@@ -359,7 +360,7 @@ test('a worker that cannot start again is tried ever more rarely', async (t) => 
     [0, 250, 500],
   );
   assert.match(server.err(), /a worker has ended worker=2 pid=\d+ reason="cannot open the data folder/);
-  db.pragma('user_version = 1');
+  db.pragma(`user_version = ${version}`);
   db.close();
   await until(() => workersOf(server).get(2) !== killed);
   assert.equal(await server.end(), 0);

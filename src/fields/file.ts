@@ -25,6 +25,11 @@ export interface StoredFile extends FileValue {
 /** ID, size, media type, name; the name may be empty and hold anything. */
 const VALUE = /^([0-9a-f]{32}) (\d{1,15}) ([^ ]+) (.*)$/s;
 
+/** Whether a text can be the ID of a file. */
+export function isFileId(text: string): boolean {
+  return /^[0-9a-f]{32}$/.test(text);
+}
+
 /** The text that a field keeps for a file. */
 export function fileValue({ id, size, type, name }: FileValue): string {
   return `${id} ${size} ${type} ${name}`;

@@ -2,8 +2,9 @@
 import type { Field } from '../app/app.ts';
 import { renderUpdated } from '../envelope/envelope.ts';
 import { type Problem, Refusal, refuse } from '../errors.ts';
+import { isStorable } from '../fields/field-type.ts';
 import { typeOf } from '../fields/field-types.ts';
-import { fileValue, isImage } from '../fields/file.ts';
+import { fileValue, isFileId, isImage } from '../fields/file.ts';
 import type { FileStore } from '../files/file-store.ts';
 import type { JsonObject } from '../json.ts';
 import type { RegisteredApp, Store, StoredFile } from '../store/store.ts';
@@ -87,13 +88,15 @@ async function findNamed(
   { named }: ParsedChange,
   problems: Problem[],
 ): Promise<FoundFiles | 'stale'> {
-  const found = await store.files(registered, [...new Set(named.values())]);
+  // What cannot be the ID of a file may be what no database takes.
+  const found = await store.files(registered, [...new Set(named.values())].filter(isFileId));
   if (found === 'stale') return found;
   for (const [at, id] of named) {
     const file = found.get(id);
     const field = registered.app.fields.find((candidate) => candidate.id === at) as Field;
-    if (file === undefined) problems.push({ code: 'unknown_file', at, sent: shown(id) });
-    else if (typeOf(field).holds === 'image' && !isImage(file))
+    if (file === undefined) {
+      problems.push({ code: isStorable(id) ? 'unknown_file' : 'bad_character', at, sent: shown(id) });
+    } else if (typeOf(field).holds === 'image' && !isImage(file))
       problems.push({ code: 'not_an_image', at, sent: file.id });
   }
   return found;

@@ -3,7 +3,7 @@ import { createReadStream } from 'node:fs';
 import { realpath, stat } from 'node:fs/promises';
 import { basename, isAbsolute, resolve, sep } from 'node:path';
 import type { FieldType } from '../fields/field-type.ts';
-import { fileValue, isImage } from '../fields/file.ts';
+import { fileValue, isFileId, isImage } from '../fields/file.ts';
 import type { FileStore, Received } from '../files/file-store.ts';
 import { readImage } from '../files/image.ts';
 import { Mistake, type Register } from '../store/register.ts';
@@ -52,7 +52,8 @@ export interface FileSource {
 export function knownFiles(register: Register, appCode: string): FileCells {
   return {
     async take(cells) {
-      const known = await register.useFiles(appCode, [...new Set(cells.map(({ cell }) => cell))]);
+      const ids = [...new Set(cells.map(({ cell }) => cell))].filter(isFileId);
+      const known = await register.useFiles(appCode, ids);
       const reasons = cells.map(({ at, holds, cell, set }) => {
         const file = known.get(cell);
         if (file === undefined)

@@ -1,5 +1,7 @@
 // POST {base_url}/webapi/x1/file/download: a file of an app, or its thumbnail (D39).
+
 import { Refusal, refuse } from '../errors.ts';
+import { isFileId } from '../fields/file.ts';
 import { type FileStore, SMALL } from '../files/file-store.ts';
 import { THUMBNAIL_TYPE, thumbnail } from '../files/thumbnail.ts';
 import type { Store, StoredFile } from '../store/store.ts';
@@ -28,7 +30,7 @@ async function findFile(store: Store, form: Form, call: Call): Promise<Asked> {
   const small = oneOf(form, 'size', ['small'], 'bad_size', call.problems) !== undefined;
   const { registered } = authenticate(store, form, 'use', call);
   if (call.problems.length > 0) throw new Refusal(call.problems);
-  const found = await store.files(registered, [fileid]);
+  const found = await store.files(registered, [fileid].filter(isFileId));
   if (found === 'stale') return findFile(store, form, call);
   const file = found.get(fileid);
   if (file === undefined) throw refuse('unknown_fileid', { at: 'fileid', sent: shown(fileid) });

@@ -318,3 +318,10 @@ test('D28: a file is only ever a file: a field that becomes a text would lose it
     (error: Error) => error instanceof DataLoss && error.applied.unreadable[0]?.count === 1,
   );
 });
+
+test('D26: a file ID that no database takes is refused as any other', async () => {
+  const { code, messages } = refusal(await opened.update(entries({ ...FIRST, f_file: '\0', f_image: '\ud800' })));
+  assert.deepEqual([code, messages.length], ['bad_character', 2]);
+  const { response } = await download('\0');
+  assert.deepEqual([response.status, response.headers.get('x-error-code')], [404, 'unknown_fileid']);
+});
