@@ -12,6 +12,7 @@ fields:
   - { id: c, type: number, format: { decimals: 1 } }
   - { id: d, type: dropdown, choices: [x] }
   - { id: n, type: auto_number, format: "{000}" }
+  - { id: m, type: calculation, formula: c + 1 }
 tables:
   - { code: t, fields: [{ id: e, type: text }, { id: f, type: number }] }
   - { code: u, fields: [{ id: g, type: text }] }
@@ -55,6 +56,8 @@ describe('settings that records do not depend on', () => {
     ['type: text,', 'type: text, maxLength: 9,', 'change maxLength of field b from null to 9'],
     ['type: text,', 'type: text, protected: true,', 'change protected of field b from false to true'],
     ['type: text,', 'type: text, shownInForm: false,', 'change shownInForm of field b from true to false'],
+    ['c + 1', 'c + 2', 'change formula of field m from "c + 1" to "c + 2"'],
+    [', formula: c + 1', '', 'change formula of field m from "c + 1" to ""'],
     ['[x]', '[x, y]', 'change choices of field d from ["x"] to ["x","y"]'],
     ['{000}', '{00}', 'change format of field n from "{000}" to "{00}"'],
     ['code: t,', 'code: t, name: x,', 'change name of table t from {} to {"ja":"x"}'],
@@ -70,6 +73,7 @@ describe('settings that records depend on', () => {
   const cases: readonly (readonly [from: string, to: string, step: string])[] = [
     ['search: partial', 'search: exact', 'change search of field b from "partial" to "exact"'],
     ['type: text,', 'type: text, list: hidden,', 'change list of field b from "shown" to "hidden"'],
+    ['type: text,', 'type: text, unique: true,', 'change unique of field b from false to true'],
     ['type: text,', 'type: text, fold: true,', 'change fold of field b from false to true'],
     [
       'decimals: 1',
@@ -106,7 +110,7 @@ describe('settings that records depend on', () => {
       '- { id: b, type: text, search: partial }\n  - { id: c, type: number, format: { decimals: 1 } }',
       '- { id: c, type: number, format: { decimals: 1 } }\n  - { id: b, type: text, search: partial }',
     ]);
-    assert.deepEqual(fields.steps, ['reorder the fields: a_primarykey, c, b, d, n', REBUILD]);
+    assert.deepEqual(fields.steps, ['reorder the fields: a_primarykey, c, b, d, n, m', REBUILD]);
     const inTable = change([
       '[{ id: e, type: text }, { id: f, type: number }]',
       '[{ id: f, type: number }, { id: e, type: text }]',
@@ -131,10 +135,20 @@ describe('settings that records depend on', () => {
   });
 });
 
+test('a field that is no longer unique', () => {
+  const unique = appOf(BASE.replace('type: text,', 'type: text, unique: true,'));
+  assert.deepEqual(compareApps(unique, appOf(BASE)), {
+    steps: ['change unique of field b from true to false', REBUILD],
+    losses: [],
+    conversions: [],
+    rebuild: true,
+  });
+});
+
 describe('losses and conversions', () => {
   test('a field removed from the form, from a table, and a table removed', () => {
-    assert.deepEqual(change(['  - { id: c, type: number, format: { decimals: 1 } }\n', '']), {
-      steps: ['remove field c (number)', REBUILD],
+    assert.deepEqual(change(['  - { id: c, type: number, format: { decimals: 1 } }\n', ''], ['c + 1', '1 + 1']), {
+      steps: ['remove field c (number)', 'change formula of field m from "c + 1" to "1 + 1"', REBUILD],
       losses: ['field c (number) is removed with its values'],
       conversions: [],
       rebuild: true,

@@ -163,6 +163,34 @@ describe('what is read', () => {
     for (const [field, value] of cases) assert.equal(appOf(withField(field)).fields[1]?.default, value, field);
   });
 
+  test('a formula in the form and in a table, and a unique field', () => {
+    const app = appOf(
+      withField(`{ id: b, type: calculation, formula: '[x-1] & sum(c, d)' }
+  - { id: x-1, type: auto_number, unique: true }
+tables:
+  - code: t
+    fields:
+      - { id: c, type: number }
+      - id: d
+        type: concatenation
+        formula: |
+          if(c > 1, "more",
+             [x-1])
+`),
+    );
+    const fields = [...app.fields, ...(app.tables[0]?.fields ?? [])];
+    assert.deepEqual(
+      fields.map(({ id, formula, unique }) => [id, formula, unique]),
+      [
+        ['a_primarykey', '', false],
+        ['b', '[x-1] & sum(c, d)', false],
+        ['x-1', '', true],
+        ['c', '', false],
+        ['d', 'if(c > 1, "more",\n   [x-1])\n', false],
+      ],
+    );
+  });
+
   test('choices written as numbers are texts, as they are written', () => {
     const app = appOf(withField('{ id: b, type: radio, choices: [1, 02, 1.50, "3"] }'));
     assert.deepEqual(app.fields[1]?.choices, ['1', '02', '1.50', '3']);
@@ -264,6 +292,35 @@ describe('what is refused', () => {
     ['{ id: b, type: file, default: x }', /default: not possible for file; expected only for text,/],
     ['{ id: b, type: image, default: x }', /default: not possible for image/],
     ['{ id: b, type: auto_number, default: 1 }', /default: not possible for auto_number/],
+    ['{ id: b, type: text, unique: 1 }', /b: unique: 1 is not possible; expected true or false$/],
+    [
+      '{ id: b, type: checkbox, unique: true }',
+      /unique: not possible for checkbox; expected only for text, text_area, date, .*, radio, concatenation, calculation, auto_number$/,
+    ],
+    ['{ id: b, type: list, unique: true }', /unique: not possible for list/],
+    ['{ id: b, type: file, unique: true }', /unique: not possible for file/],
+    ['{ id: b, type: image, unique: false }', /unique: not possible for image/],
+    [
+      '{ id: b, type: text, formula: "1" }',
+      /formula: not possible for text; expected only for concatenation, calculation$/,
+    ],
+    ['{ id: b, type: calculation, formula: 1 }', /formula: 1 is not possible; expected a formula, as a text$/],
+    [
+      '{ id: b, type: calculation, formula: " " }',
+      /formula: " " is not possible; expected a formula that is not empty$/,
+    ],
+    [
+      '{ id: b, type: calculation, formula: 1 + }',
+      /fields\[1\] b: formula: the formula ends; expected a value \(at character 4\)$/,
+    ],
+    ['{ id: b, type: calculation, formula: 1 + c }', /formula: there is no field "c" \(at character 5\)$/],
+    [
+      '{ id: b, type: calculation, formula: a_primarykei }',
+      /there is no field "a_primarykei"; did you mean a_primarykey\? \(at character 1\)$/,
+    ],
+    ['{ id: b, type: calculation, formula: pms_i_ymd }', /there is no field "pms_i_ymd"/],
+    ['{ id: b, type: calculation, formula: __proto__ }', /there is no field "__proto__"/],
+    ['{ id: b, type: calculation, formula: b + 1 }', /b: formula: refers to itself: b → b$/],
     ['{ id: b_primarykey, type: id }', /b_primarykey: type: a second primary key; the first is a_primarykey$/],
     [
       '{ id: a_primarykey, type: text }',
@@ -319,6 +376,42 @@ describe('what is refused', () => {
       'a primary key in a table',
       withField('{ id: b, type: text }\ntables: [{ code: t, fields: [{ id: c_primarykey, type: id }] }]'),
       /^app\.yaml:5: tables\[0\] t: fields\[0\] c_primarykey: type: the primary key is a field of the form/,
+    ],
+    [
+      'a field of a table that is to be unique',
+      withField('{ id: b, type: text }\ntables: [{ code: t, fields: [{ id: c, type: text, unique: true }] }]'),
+      /^app\.yaml:5: tables\[0\] t: fields\[0\] c: unique: not possible in a table; expected only in the form$/,
+    ],
+    [
+      'a formula of the form that names one row of a table',
+      withField(
+        '{ id: b, type: calculation, formula: "sum(c) + round(c)" }\ntables: [{ code: t, fields: [{ id: c, type: number }] }]',
+      ),
+      /^app\.yaml:4: .* formula: c is a field of the table t; expected it inside sum, avg, count, min or max \(at character 16\)$/,
+    ],
+    [
+      'a formula of a table that names another',
+      withField(
+        '{ id: b, type: number }\ntables:\n- { code: t, fields: [{ id: c, type: number }] }\n- { code: u, fields: [{ id: d, type: calculation, formula: b + sum(c) }] }',
+      ),
+      /^app\.yaml:7: .* formula: c is a field of the table t; expected fields of the same table and of the form \(at character 9\)$/,
+    ],
+    [
+      'a formula of a file',
+      withField('{ id: b, type: file }\n  - { id: c, type: calculation, formula: b }'),
+      /^app\.yaml:5: .* formula: b is of type file, which no formula takes \(at character 1\)$/,
+    ],
+    [
+      'an ID with a hyphen that stands without brackets',
+      withField('{ id: b-c, type: number }\n  - { id: d, type: calculation, formula: 1 - b }'),
+      /there is no field "b"; did you mean \[b-c\]\? \(at character 5\)$/,
+    ],
+    [
+      'formulas in a circle, over a table',
+      withField(
+        '{ id: b, type: calculation, formula: sum(d) }\n  - { id: c, type: calculation, formula: 1 + b }\ntables: [{ code: t, fields: [{ id: d, type: calculation, formula: c * 2 }] }]',
+      ),
+      /^app\.yaml:4: fields\[1\] b: formula: refers to itself: b → d → c → b$/,
     ],
     [
       'an unknown state',
@@ -509,6 +602,22 @@ describe('what the notation must not have', () => {
   });
 });
 
+test('very many formulas, and names of fields in them that the app does not have, are read in time', () => {
+  const started = performance.now();
+  const field = (id: number, formula: string) => `{ id: f${id}, type: calculation, formula: ${formula} }`;
+  const table = (index: number, formula: (id: number) => string) =>
+    `- { code: t${index}, fields: [${Array.from({ length: 400 }, (_, at) => field(index * 400 + at, formula(index * 400 + at))).join(', ')}] }\n`;
+  const tables = (formula: (id: number) => string) =>
+    withField(
+      `{ id: b, type: number }\ntables:\n${Array.from({ length: 10 }, (_, at) => table(at, formula)).join('')}`,
+    );
+  appOf(tables((id) => (id % 400 === 0 ? 'b' : `f${id - 1} + 1`)));
+  assert.equal(problemsOf(tables((id) => `g${id} + h${id}`)).length, 201);
+  // A circle in every table.
+  assert.equal(problemsOf(tables((id) => `f${id % 400 === 399 ? id - 399 : id + 1}`)).length, 10);
+  assert.ok(performance.now() - started < 10_000);
+});
+
 describe('the schema', () => {
   const schema: unknown = JSON.parse(readFileSync(new URL('../schema/app.schema.json', import.meta.url), 'utf8'));
   const check = new Ajv2020({ strict: true, strictTypes: false, strictRequired: false }).compile(schema as object);
@@ -620,6 +729,27 @@ describe('the schema', () => {
     field({ type: 'time', default: '23:59' }),
     field({ type: 'file', default: 'x' }),
     field({ type: 'auto_number', default: '1' }),
+    field({ unique: true }),
+    field({ unique: 'yes' }),
+    field({ type: 'number', unique: true }),
+    field({ type: 'dropdown', unique: true }),
+    field({ type: 'auto_number', unique: true }),
+    field({ type: 'checkbox', unique: true }),
+    field({ type: 'list', unique: true }),
+    field({ type: 'image', unique: true }),
+    app({ fields: [{ ...key, unique: true }] }),
+    table({ fields: [{ id: 'c', type: 'text', unique: true }] }),
+    table({ fields: [{ id: 'c', type: 'text', unique: false }] }),
+    field({ formula: '1' }),
+    field({ type: 'number', formula: '1' }),
+    field({ type: 'calculation', formula: '1' }),
+    field({ type: 'concatenation', formula: 'a_primarykey & "x"' }),
+    field({ type: 'calculation', formula: 1 }),
+    field({ type: 'calculation', formula: '' }),
+    field({ type: 'calculation', formula: ' ' }),
+    field({ type: 'calculation', formula: `1${' '.repeat(1_999)}` }),
+    field({ type: 'calculation', formula: `1${' '.repeat(2_000)}` }),
+    table({ fields: [{ id: 'c', type: 'calculation', formula: '1' }] }),
     field({ type: 'file', id: 'mode' }),
     field({ type: 'text', id: 'mode' }),
     app({ fields: [{ ...key, default: 'x' }] }),
@@ -655,6 +785,8 @@ describe('the schema', () => {
       app({ fields: [key, { id: 'b', type: 'text' }, { id: 'b', type: 'number' }] }),
       field({ type: 'date', default: '2026-02-30' }),
       field({ maxLength: 1, default: 'xx' }),
+      field({ type: 'calculation', formula: '1 +' }),
+      field({ type: 'calculation', formula: 'b' }),
     ];
     for (const definition of clashes) {
       assert.equal(check(definition), true);

@@ -59,6 +59,10 @@ export interface Field {
   /** Fields the form does not show are not emptied when absent from an update (D25). */
   readonly shownInForm: boolean;
   readonly required: boolean;
+  /** No two records have the same value. */
+  readonly unique: boolean;
+  /** By which a form computes the value; '' for a value that is given. */
+  readonly formula: string;
   /** Value of the field in a record put in without it; '' for none. */
   readonly default: string;
   /** Greatest length of a text in code points; null for no limit. */
@@ -105,6 +109,8 @@ export function plainField(id: string, type: Field['type']): Field {
     protected: false,
     shownInForm: true,
     required: false,
+    unique: false,
+    formula: '',
     default: '',
     maxLength: null,
     choices: [],

@@ -31,10 +31,12 @@ const KEYS = [
   'protected',
   'shownInForm',
   'required',
+  'unique',
   'default',
   'maxLength',
   'choices',
   'format',
+  'formula',
   'fold',
 ] as const;
 
@@ -79,6 +81,8 @@ function withTypeSettings(section: Section, shared: Field, settings: FieldSettin
       ? (readWhole(section, 'maxLength', 1, Number.MAX_SAFE_INTEGER) ?? null)
       : null,
     choices: allowed(section, shared, settings, 'choices') ? readChoices(section) : [],
+    unique: allowed(section, shared, settings, 'unique') && readBoolean(section, 'unique') === true,
+    formula: allowed(section, shared, settings, 'formula') ? readFormula(section) : '',
     ...readFormat(section, shared, settings),
   };
   return allowed(section, field, settings, 'default') ? { ...field, default: readDefault(section, field) } : field;
@@ -99,7 +103,7 @@ function allowed(
   section: Section,
   field: Field,
   settings: FieldSettings,
-  key: 'maxLength' | 'choices' | 'default',
+  key: 'maxLength' | 'choices' | 'default' | 'unique' | 'formula',
 ): boolean {
   if (!section.map.has(key) || settings[key]) return section.map.has(key);
   report(section, key, `not possible for ${field.type}; expected only for ${typesWith((other) => other[key])}`);
@@ -157,6 +161,13 @@ function readAutoNumberFormat(section: Section): string {
   if (format === undefined || isAutoNumberFormat(format)) return format ?? '';
   report(section, 'format', expectation(format, expected));
   return '';
+}
+
+/** A formula's text; whether it can be evaluated depends on the other fields. */
+function readFormula(section: Section): string {
+  const formula = readText(section, 'formula', 'a formula, as a text');
+  if (formula?.trim() === '') report(section, 'formula', expectation(formula, 'a formula that is not empty'));
+  return formula ?? '';
 }
 
 /** The default as the field's type reads it. */

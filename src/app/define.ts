@@ -1,6 +1,7 @@
 // The definition of an app, as a plain tree → App, or every problem found in it.
 import { APP_STATES, type App, type Field, plainField, SYSTEM_FIELDS, type Table } from './app.ts';
 import { type DefinedField, defineField, readSearch } from './define-field.ts';
+import { reportFormulas } from './define-formulas.ts';
 import { defineName } from './define-name.ts';
 import { type DefinedTable, reportClashes } from './definition-clashes.ts';
 import {
@@ -48,6 +49,7 @@ function defineApp(top: Section): App | undefined {
   const tables = defineTables(top, fold);
   const system = defineSystem(top, fold);
   if (Array.isArray(top.map.get('fields'))) reportClashes(top, defined, tables);
+  reportFormulas(defined, tables);
   const fields = readable(defined);
   const primaryKey = defined.find((field) => field.settings?.primaryKey)?.field;
   const { recordsKey } = rest;

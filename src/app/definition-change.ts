@@ -61,11 +61,13 @@ const FIELD_SETTINGS = {
   protected: false,
   shownInForm: false,
   required: false,
+  unique: true,
   default: false,
   maxLength: false,
   choices: false,
   numberFormat: true,
   autoNumberFormat: false,
+  formula: false,
   fold: true,
 } satisfies Record<Exclude<keyof Field, 'id' | 'type'>, boolean>;
 

@@ -37,6 +37,7 @@ export function reportClashes(top: Section, fields: readonly DefinedField[], tab
     reportParameter(field);
   }
   reportParts(fields, tables);
+  reportUnique(tables);
 }
 
 function reportPrimaryKey(top: Section, fields: readonly DefinedField[], tables: readonly DefinedTable[]): void {
@@ -93,5 +94,12 @@ function reportParts(fields: readonly DefinedField[], tables: readonly DefinedTa
     const inTable = /^(.+)_\d+$/.exec(id ?? '')?.[1];
     if (!settings?.upload || inTable === undefined || !inTables.has(inTable)) continue;
     report(section, 'id', `"${id}" is not possible; it would name the file of a row of the table field ${inTable}`);
+  }
+}
+
+/** Rows of one record may have the same value, and those of others too. */
+function reportUnique(tables: readonly DefinedTable[]): void {
+  for (const { section, field } of tables.flatMap((table) => table.fields)) {
+    if (field?.unique) report(section, 'unique', 'not possible in a table; expected only in the form');
   }
 }

@@ -5,6 +5,10 @@ export interface FieldSettings {
   readonly maxLength: boolean;
   readonly choices: boolean;
   readonly default: boolean;
+  /** It can be made by a formula. */
+  readonly formula: boolean;
+  /** A field of the form can be unique among the records. */
+  readonly unique: boolean;
   /** What `format` describes: how a number is shown, or how an auto number is made. */
   readonly format: 'number' | 'autoNumber' | null;
   /** The field is the primary key: one in an app, in the form. */
@@ -17,13 +21,17 @@ const NONE: FieldSettings = {
   maxLength: false,
   choices: false,
   default: false,
+  formula: false,
+  unique: false,
   format: null,
   primaryKey: false,
   upload: false,
 };
-const TEXT: FieldSettings = { ...NONE, maxLength: true, default: true };
-const MOMENT: FieldSettings = { ...NONE, default: true };
-const CHOICE: FieldSettings = { ...NONE, choices: true, default: true };
+const TEXT: FieldSettings = { ...NONE, maxLength: true, default: true, unique: true };
+const CALCULATED: FieldSettings = { ...TEXT, formula: true };
+const MOMENT: FieldSettings = { ...NONE, default: true, unique: true };
+const CHOICES: FieldSettings = { ...NONE, choices: true, default: true };
+const CHOICE: FieldSettings = { ...CHOICES, unique: true };
 const UPLOAD: FieldSettings = { ...NONE, upload: true };
 
 export const FIELD_SETTINGS = {
@@ -33,16 +41,16 @@ export const FIELD_SETTINGS = {
   date: MOMENT,
   datetime: MOMENT,
   time: MOMENT,
-  number: { ...NONE, default: true, format: 'number' },
+  number: { ...NONE, default: true, unique: true, format: 'number' },
   file: UPLOAD,
   image: UPLOAD,
   dropdown: CHOICE,
-  checkbox: CHOICE,
+  checkbox: CHOICES,
   radio: CHOICE,
-  list: CHOICE,
-  concatenation: TEXT,
-  calculation: TEXT,
-  auto_number: { ...NONE, format: 'autoNumber' },
+  list: CHOICES,
+  concatenation: CALCULATED,
+  calculation: CALCULATED,
+  auto_number: { ...NONE, unique: true, format: 'autoNumber' },
 } satisfies Record<FieldTypeName, FieldSettings> as Record<FieldTypeName, FieldSettings>;
 
 /** The types that have a setting, for messages. */

@@ -3,20 +3,25 @@
 import { type FieldType, plainEntry } from './field-type.ts';
 import { parseText } from './text.ts';
 
-function choiceType(type: string): FieldType {
+/** `several`: a value may be several choices, joined by commas. */
+function choiceType(type: string, several: boolean): FieldType {
   return {
     searches: ['partial', 'exact', 'prefix', 'suffix', 'any_of'],
     compares: 'choices',
     filledBy: 'request',
     parse: parseText,
+    offers(value, { choices }) {
+      if (choices.length === 0 || choices.includes(value)) return true;
+      return several && splitAtCommas(value).every((part) => choices.includes(part));
+    },
     render: (value) => plainEntry(type, value),
   };
 }
 
-export const dropdown = choiceType('dropdown');
-export const checkbox = choiceType('checkbox');
-export const radio = choiceType('radio');
-export const list = choiceType('list');
+export const dropdown = choiceType('dropdown', false);
+export const checkbox = choiceType('checkbox', true);
+export const radio = choiceType('radio', false);
+export const list = choiceType('list', true);
 
 /** Texts between commas, trimmed, empty ones dropped: the choices of a value, the keywords of a condition (D16). */
 export function splitAtCommas(text: string): string[] {

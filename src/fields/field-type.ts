@@ -26,6 +26,8 @@ export interface FieldType {
   readonly holds?: 'file' | 'image';
   /** The value kept for what was sent; '' is never passed, it is the empty value of every type. */
   parse(sent: string, field: Field): string | Unreadable;
+  /** Whether a form of the field could give the value, which is not empty; left out where it could give any. */
+  offers?(value: string, field: Field): boolean;
   /** JSON text of the entry: `{"type":…,"value":…}`. */
   render(value: string, field: Field, context: RenderContext): string;
   /** A text whose code point order is the order of the values; left out where that is the value itself. */

@@ -1,5 +1,5 @@
 // Numbers: plain decimals kept exactly, compared as numbers, shown by the field's format (D6, D37).
-import type { NumberFormat } from '../app/app.ts';
+import type { Field, NumberFormat } from '../app/app.ts';
 import { type FieldType, isStorable, type Unreadable } from './field-type.ts';
 
 /** Greatest number of significant digits (D6). */
@@ -40,6 +40,12 @@ export function parseNumber(sent: string): string | Unreadable {
   const { digits, point } = significant(text);
   if (digits.length > MAX_DIGITS || point < -MAX_DECIMALS) return { code: 'number_too_long', limit: MAX_DIGITS };
   return text;
+}
+
+/** The decimal for which a formula takes a kept value: that of a number, and of a calculation where it reads as one; null for a text. */
+export function numberOf(value: string, field: Field): string | null {
+  const read = field.type === 'number' || field.type === 'calculation' ? parseNumber(value) : null;
+  return typeof read === 'string' ? read : null;
 }
 
 /** Digits from the first that is not 0, and where the point stands before (negative: zeros between) or in them. */
