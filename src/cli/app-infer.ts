@@ -1,10 +1,9 @@
-// `app infer`: a definition inferred from the columns of a CSV file.
+// `app infer`: a definition inferred from the columns of a CSV or XLSX file.
 import { statSync } from 'node:fs';
 import type { Command } from 'commander';
 import { isIdentifier, RESERVED_FOR_APP_CODE } from '../app/identifier.ts';
 import { startInference } from '../app/infer.ts';
-import { type CsvLine, readCsv } from '../operations/read-csv.ts';
-import { detectEncoding, type Encoding } from '../operations/read-text.ts';
+import { openLines, readHeader, type SourceOptions } from '../operations/source.ts';
 import { Mistake } from '../store/register.ts';
 import type { Context } from './context.ts';
 import { describeCommand, encodingOption } from './options.ts';
@@ -12,42 +11,35 @@ import { describeCommand, encodingOption } from './options.ts';
 export function appInfer(context: Context): Command {
   return describeCommand(
     'infer',
-    'Print a definition inferred from the columns of a CSV file: types, lengths, choices.',
+    'Print a definition inferred from the columns of a CSV or XLSX file: types, lengths, choices.',
     'daicho app infer addresses.csv --code ADDRESSES > addresses.yaml',
   )
-    .argument('<file>', 'CSV file with a header row')
+    .argument('<file>', 'CSV or XLSX file with a header row')
     .requiredOption('--code <code>', 'app code of the definition')
     .addOption(encodingOption())
-    .action(async (file: string, { code, encoding }: { code: string; encoding?: Encoding }) => {
+    .option('--sheet <name>', 'sheet of an XLSX file; the first that is not hidden where it is left out')
+    .action(async (file: string, { code, ...options }: { code: string } & SourceOptions) => {
       if (!isIdentifier(code, RESERVED_FOR_APP_CODE)) {
         throw new Mistake(`--code is ${JSON.stringify(code)}; expected letters, digits, '_' and '-', 1 to 64 of them`);
       }
-      context.print(await infer(context, file, code, encoding));
+      context.print(await infer(context, file, code, options));
     });
 }
 
-async function infer(context: Context, file: string, code: string, encoding: Encoding | undefined): Promise<string> {
+async function infer(context: Context, file: string, code: string, options: SourceOptions): Promise<string> {
   const size = statSync(file).size;
-  const reading = readCsv(file, await detectEncoding(file, encoding));
+  const { format, pieces } = await openLines(file, options);
+  if (format === 'jsonl') throw new Mistake(`${file} is read from CSV or XLSX, with a header row`);
   const bar = context.startProgress('rows');
-  let inference: ReturnType<typeof startInference> | null = null;
-  let rows = 0;
-  for await (const { lines, bytes } of reading) {
-    for (const line of lines) {
-      if (inference === null) inference = startInference(headerOf(file, line), { code });
-      else {
-        inference.add(line.cells);
-        rows++;
-      }
-    }
+  const [header, ...first] = await readHeader(file, pieces);
+  const inference = startInference(header.cells, { code });
+  for (const { cells } of first) inference.add(cells);
+  let rows = first.length;
+  for await (const { lines, bytes } of pieces) {
+    for (const { cells } of lines) inference.add(cells);
+    rows += lines.length;
     bar.report(rows, bytes > 0 ? Math.round((rows * size) / bytes) : 0);
   }
   bar.end();
-  if (inference === null) throw new Mistake(`${file} has no header row`);
   return inference.finish();
-}
-
-function headerOf(file: string, { cells, fault }: CsvLine): readonly string[] {
-  if (fault !== undefined) throw new Mistake(`${file}: the header row: ${fault}`);
-  return cells;
 }

@@ -1,4 +1,4 @@
-// `record import`: puts the records of a CSV file into an app.
+// `record import`: puts the records of a CSV, JSON lines or XLSX file into an app.
 import { type Command, InvalidArgumentError } from 'commander';
 import { readConfig } from '../config/config.ts';
 import type { FileSource } from '../operations/file-cells.ts';
@@ -11,6 +11,7 @@ interface Options {
   readonly map: ReadonlyMap<string, string>;
   readonly dryRun?: true;
   readonly encoding?: Encoding;
+  readonly sheet?: string;
   readonly user?: string;
   readonly files?: string;
   readonly json?: true;
@@ -19,13 +20,17 @@ interface Options {
 export function recordImport(context: Context): Command {
   const command = describeCommand(
     'import',
-    'Put the records of a CSV file into an app; those whose primary key exists are updated.',
+    'Put the records of a file (CSV, JSON lines, XLSX) into an app; those whose primary key exists are updated.',
     'daicho record import ORDERS orders.csv',
     'daicho record import ORDERS orders.csv --map 得意先=ord_customer --map 備考2= --dry-run',
+    'daicho record import ORDERS orders.xlsx --sheet 2026',
     'daicho record import ORDERS orders.csv --files ./attachments',
   )
     .addArgument(appArgument())
-    .argument('<file>', 'CSV file whose header row has field IDs or names')
+    .argument(
+      '<file>',
+      'CSV or XLSX file whose header row has field IDs or names, or JSON lines whose members have field IDs',
+    )
     .option(
       '--map <column=field>',
       'field that a column is for; none to leave the column out; can be repeated',
@@ -34,6 +39,7 @@ export function recordImport(context: Context): Command {
     )
     .option('--dry-run', 'read and check everything, write nothing but the bad rows')
     .addOption(encodingOption())
+    .option('--sheet <name>', 'sheet of an XLSX file; the first that is not hidden where it is left out')
     .option(
       '--user <user>',
       'user who is noted as having put the records in (default: the first administrator of the app)',
@@ -49,10 +55,14 @@ export function recordImport(context: Context): Command {
         const stop = new AbortController();
         const onSignal = () => stop.abort();
         process.on('SIGINT', onSignal).on('SIGTERM', onSignal);
-        const { map, dryRun = false, encoding, user, json } = options;
+        const { map, dryRun = false, encoding, sheet, user, json } = options;
         try {
           const { importRecords } = await import('../operations/import-records.ts');
-          const more = { ...(encoding && { encoding }), ...(user !== undefined && { userId: user }) };
+          const more = {
+            ...(encoding && { encoding }),
+            ...(sheet !== undefined && { sheet }),
+            ...(user !== undefined && { userId: user }),
+          };
           const load = (files?: FileSource) =>
             importRecords(register, {
               ...{ appCode: code, file, map, dryRun, ...more, ...(files && { files }) },
@@ -91,7 +101,7 @@ function describe(report: ImportReport, code: string, file: string): string {
   const lines = report.notes.map((note) => `Note: ${note}`);
   if (report.resumedAt > 0)
     lines.push(`Went on after the first ${count(report.resumedAt)} records, which were in already.`);
-  const rate = `${report.seconds.toFixed(1)} s, ${count(report.recordsPerSecond)} records/s, read as ${report.encoding}`;
+  const rate = `${report.seconds.toFixed(1)} s, ${count(report.recordsPerSecond)} records/s, read as ${report.encoding ?? report.format}`;
   if (report.dryRun)
     lines.push(`Nothing was written: ${count(report.good)} records are good, ${count(report.bad)} bad (${rate}).`);
   else {

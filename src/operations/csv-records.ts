@@ -142,7 +142,8 @@ export function recordReader(app: App, columns: Columns): RecordReader {
   };
 }
 
-interface ReadableColumn {
+/** A field as the cells of it are read. */
+export interface ReadableColumn {
   readonly id: string;
   readonly at: string;
   readonly read: CellReader;
@@ -154,7 +155,8 @@ interface ReadableColumn {
   readonly otherwise: string;
 }
 
-function readableColumn(field: Field, at: string): ReadableColumn {
+/** `at` names the field in reasons. */
+export function readableColumn(field: Field, at: string): ReadableColumn {
   const { id, required, default: otherwise } = field;
   const { filledBy, holds } = typeOf(field);
   return { id, at, read: cellReader(field, at), required, holds, isFilled: filledBy === 'server', otherwise };

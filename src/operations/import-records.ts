@@ -1,24 +1,23 @@
-// Puts the records of a CSV file into an app: good ones in batches, bad ones into a file with the reasons.
+// Puts the records of a file, CSV, JSON lines or XLSX, into an app: good ones in batches, bad ones into a file with the reasons.
 import { createHash } from 'node:crypto';
 import { open, stat } from 'node:fs/promises';
 import { type Loader, Mistake, type Progress, type Register } from '../store/register.ts';
 import type { Catalog, RegisteredApp } from '../store/store.ts';
-import { type Columns, matchColumns } from './csv-columns.ts';
-import { emptyRecord, type ReusableRecord, recordReader } from './csv-records.ts';
-import { type ErrorsFile, errorsPath, openErrorsFile } from './errors-file.ts';
+import { emptyRecord, type RecordReader, type ReusableRecord } from './csv-records.ts';
+import { type ErrorsFile, type ErrorsFormat, errorsPath, openErrorsFile } from './errors-file.ts';
+import type { Format } from './exported.ts';
 import { type FileCell, type FileCells, type FileSource, filesInFolder, knownFiles } from './file-cells.ts';
-import { type CsvLine, readCsv } from './read-csv.ts';
-import { detectEncoding, type Encoding } from './read-text.ts';
+import type { Encoding } from './read-text.ts';
+import type { CsvLine } from './scan-csv.ts';
+import { type Lines, openLines, recordLines, type SourceOptions } from './source.ts';
 
-export interface ImportOptions {
+export interface ImportOptions extends SourceOptions {
   readonly appCode: string;
   readonly file: string;
   /** Column → field ID; '' leaves the column out. */
   readonly map: ReadonlyMap<string, string>;
   /** Nothing is written but the file of bad rows. */
   readonly dryRun: boolean;
-  /** Found out where it is left out. */
-  readonly encoding?: Encoding;
   /** Where the files come from that cells name by paths; left out, cells hold IDs of files that the app has. */
   readonly files?: FileSource;
   /** Who puts the records in; left out, the first administrator of the app, else nobody. */
@@ -33,7 +32,9 @@ export interface ImportOptions {
 export interface ImportReport {
   readonly app: string;
   readonly file: string;
-  readonly encoding: Encoding;
+  readonly format: Format;
+  /** Null where it is not CSV. */
+  readonly encoding: Encoding | null;
   readonly dryRun: boolean;
   readonly inserted: number;
   readonly updated: number;
@@ -60,22 +61,22 @@ export async function importRecords(register: Register, options: ImportOptions):
   const registered = catalog.apps.get(appCode);
   if (registered === undefined) throw new Mistake(`there is no app ${appCode}`);
   const userId = importingUser(catalog, registered, options.userId);
-  const encoding = await detectEncoding(file, options.encoding);
-  const pieces = readCsv(file, encoding);
+  const lines = await openLines(file, options);
+  const { format, encoding, pieces } = lines;
   try {
-    const { header, columns, first } = await readHeader(pieces, registered, options);
+    const { reader, errors: written, first, notes } = await recordLines(registered.app, file, lines, options.map);
     const fileCells = options.files === undefined ? knownFiles(register, appCode) : await filesInFolder(options.files);
     const { size } = await stat(file);
     const loader = dryRun ? null : await register.load(appCode, userId, await fingerprint(options));
     const resumedAt = loader?.position ?? 0;
-    const errors = await openErrors(file, header, loader);
-    const loaded = await loadAll(pieces, first, { registered, columns, loader, errors, size, fileCells, options });
+    const errors = await openErrors(errorsPath(file, format === 'jsonl' ? 'jsonl' : 'csv'), written, loader);
+    const loaded = await loadAll(pieces, first, { reader, loader, errors, size, fileCells, options });
     const seconds = (performance.now() - started) / 1000;
     return {
-      ...{ app: appCode, file, encoding, dryRun, ...loaded, errorsFile: errors.path, resumedAt },
+      ...{ app: appCode, file, format, encoding, dryRun, ...loaded, errorsFile: errors.path, resumedAt },
       seconds: Math.round(seconds * 1000) / 1000,
       recordsPerSecond: Math.round((loaded.good + loaded.bad) / seconds),
-      notes: columns.notes,
+      notes,
     };
   } finally {
     await pieces.return(undefined);
@@ -83,9 +84,9 @@ export async function importRecords(register: Register, options: ImportOptions):
 }
 
 /** Opens the file of bad rows; where that fails, the load is stopped. */
-async function openErrors(file: string, header: readonly string[], loader: Loader | null): Promise<ErrorsFile> {
+async function openErrors(path: string, format: ErrorsFormat, loader: Loader | null): Promise<ErrorsFile> {
   try {
-    return openErrorsFile(errorsPath(file), header, (loader?.position ?? 0) > 0);
+    return openErrorsFile(path, format, (loader?.position ?? 0) > 0);
   } catch (error) {
     // Where stopping fails too, the next load of the file takes it up.
     await loader?.stop().catch(() => {});
@@ -94,8 +95,7 @@ async function openErrors(file: string, header: readonly string[], loader: Loade
 }
 
 interface Loading {
-  readonly registered: RegisteredApp;
-  readonly columns: Columns;
+  readonly reader: RecordReader;
   /** Null for a dry run. */
   readonly loader: Loader | null;
   readonly errors: ErrorsFile;
@@ -105,7 +105,7 @@ interface Loading {
   readonly options: ImportOptions;
 }
 
-type Pieces = ReturnType<typeof readCsv>;
+type Pieces = Lines['pieces'];
 
 /** Loads what follows the header, and ends the loading whichever way it goes. */
 async function loadAll(pieces: Pieces, first: readonly CsvLine[], loading: Loading) {
@@ -128,8 +128,7 @@ async function loadAll(pieces: Pieces, first: readonly CsvLine[], loading: Loadi
 }
 
 async function loadPieces(pieces: Pieces, first: readonly CsvLine[], loading: Loading) {
-  const { columns, loader, errors, size, fileCells, options } = loading;
-  const reader = recordReader(loading.registered.app, columns);
+  const { reader, loader, errors, size, fileCells, options } = loading;
   const skipped = loader?.position ?? 0;
   const counts = { stopped: false, inserted: 0, updated: 0, good: 0, bad: 0 };
   const pool: ReusableRecord[] = [];
@@ -238,20 +237,6 @@ function byLine(lines: readonly CsvLine[], cells: readonly FileCell[], reasons: 
   );
 }
 
-async function readHeader(pieces: Pieces, { app }: RegisteredApp, { file, map }: ImportOptions) {
-  // Not for await, which would end the generator.
-  for (let piece = await pieces.next(); !piece.done; piece = await pieces.next()) {
-    const [header, ...first] = piece.value.lines;
-    if (header === undefined) continue;
-    if (header.fault !== undefined) throw new Mistake(`${file}: the header row: ${header.fault}`);
-    const columns = matchColumns(app, header.cells, map);
-    if ('problems' in columns)
-      throw new Mistake(`${file} cannot be imported into ${app.code}:\n${columns.problems.join('\n')}`);
-    return { header: header.cells, columns, first };
-  }
-  throw new Mistake(`${file} has no header row`);
-}
-
 function importingUser(catalog: Catalog, { access }: RegisteredApp, asked: string | undefined): string {
   if (asked === undefined) return access.rights.entries().find(([, { admin }]) => admin)?.[0] ?? '';
   if (!catalog.users.has(asked)) throw new Mistake(`there is no user ${asked}`);
@@ -262,11 +247,16 @@ function importingUser(catalog: Catalog, { access }: RegisteredApp, asked: strin
 const ENDS = 64 * 1024;
 
 /** Names a file and how it is read, so that an interrupted import of it can be gone on with. */
-async function fingerprint({ file, map, appCode, encoding }: ImportOptions): Promise<string> {
+async function fingerprint({ file, map, appCode, encoding, sheet }: ImportOptions): Promise<string> {
   const handle = await open(file);
   try {
     const { size } = await handle.stat();
-    const hash = createHash('sha256').update(JSON.stringify([appCode, size, [...map].sort(), encoding ?? '']));
+    const hash = createHash('sha256').update(
+      JSON.stringify(
+        // Without a sheet as it was before there were any, so that an import begun then goes on.
+        [appCode, size, [...map].sort(), encoding ?? '', ...(sheet === undefined ? [] : [sheet])],
+      ),
+    );
     for (const start of [0, Math.max(0, size - ENDS)]) {
       const { buffer, bytesRead } = await handle.read(Buffer.alloc(ENDS), 0, ENDS, start);
       hash.update(buffer.subarray(0, bytesRead));

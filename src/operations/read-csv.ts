@@ -3,16 +3,14 @@ import { Mistake } from '../store/register.ts';
 import { type Encoding, readText } from './read-text.ts';
 import { type CsvLine, scanCsv, TOO_LONG } from './scan-csv.ts';
 
-export type { CsvLine } from './scan-csv.ts';
-
-export interface CsvPiece {
+/** Lines of a file, and how many of its bytes are read by then. */
+export interface LinesPiece {
   readonly lines: readonly CsvLine[];
-  /** Bytes of the file read by now. */
   readonly bytes: number;
 }
 
 /** Reads a CSV file to its end. */
-export async function* readCsv(file: string, encoding: Encoding): AsyncGenerator<CsvPiece> {
+export async function* readCsv(file: string, encoding: Encoding): AsyncGenerator<LinesPiece> {
   const scanner = scanCsv();
   let read = 0;
   // CP932 has no such character: it stands for bytes that could not be read.
