@@ -10,6 +10,12 @@ export const STATUS = {
   bad_revision: 400,
   bad_mode: 400,
   bad_size: 400,
+  bad_key: 400,
+  bad_version: 400,
+  bad_atomic: 400,
+  line_not_json: 400,
+  line_too_long: 400,
+  bad_line: 400,
   unknown_after: 400,
   unknown_execuserid: 400,
   unknown_tablecode: 400,
@@ -25,6 +31,7 @@ export const STATUS = {
   too_many_keywords: 400,
   conditions_not_object: 400,
   entry_not_object: 400,
+  rows_not_array: 400,
   value_not_string: 400,
   missing_primary_key: 400,
   not_a_number: 400,
@@ -36,6 +43,10 @@ export const STATUS = {
   bad_character: 400,
   unknown_file: 400,
   unknown_row: 400,
+  required_value: 400,
+  not_a_choice: 400,
+  not_calculated: 200,
+  unknown_version: 400,
   not_an_image: 400,
   file_part_refused: 400,
   too_many_records: 400,
@@ -49,6 +60,8 @@ export const STATUS = {
   unknown_path: 404,
   wrong_method: 405,
   revision_conflict: 409,
+  record_exists: 409,
+  not_unique: 409,
   body_too_large: 413,
   file_too_large: 413,
   files_too_large: 413,
@@ -66,6 +79,8 @@ export interface Problem {
   readonly code: ErrorCode;
   /** Field ID, table code, parameter or part name the problem is about; a table's field as `table.field`. */
   readonly at?: string;
+  /** Line of a request that has many, from 1. */
+  readonly line?: number;
   /** What was sent, cut to a length that can be shown. */
   readonly sent?: string;
   /** A bound, a position or a list that the message names. */

@@ -12,7 +12,7 @@ const FLOORS: readonly (readonly string[])[] = [
   ['wire.ts', 'errors.ts', 'json.ts'],
   ['app/'],
   ['fields/'],
-  ['search/', 'update/', 'auth/'],
+  ['formulas/', 'search/', 'update/', 'auth/'],
   ['envelope/', 'messages/'],
   ['sql/'],
   ['store/', 'files/'],
@@ -25,8 +25,8 @@ const FLOORS: readonly (readonly string[])[] = [
 
 /** Imports beside the order of the floors: file or room → what it may import too. */
 const BESIDE: Readonly<Record<string, readonly string[]>> = {
-  // A definition is read by what its types can do.
-  'app/define': ['fields/'],
+  // A definition is read by what its types can do, and its formulas are read with it.
+  'app/define': ['fields/', 'formulas/'],
   'app/definition-section.ts': ['fields/field-type.ts'],
   'app/definition-change.ts': ['fields/field-types.ts'],
   // What a column holds is found out by reading it as each type.
@@ -50,6 +50,7 @@ const PURE = [
   'json.ts',
   'app/',
   'fields/',
+  'formulas/',
   'search/',
   'update/',
   'auth/',

@@ -116,6 +116,7 @@ describe('settings', () => {
     maxFiles: ['-1', '10001', 'all'],
     maxUpload: ['0', '501GB'],
     svgImages: ['yes', 'ON'],
+    historyDays: ['-1', '1.5', 'all'],
     s3Bucket: ['a b', 'bucket/prefix', '-x'],
     s3Prefix: ['/x', 'a b', 'a?b'],
     s3Endpoint: ['s3.example.com', 'ftp://s3.example.com', 'https://user:secret@s3.example.com'],
@@ -125,6 +126,7 @@ describe('settings', () => {
     maxRecords: ['-1', 'all'],
     cacheMiB: ['0', '1.5'],
     workers: ['0', '65', 'auto', '2.5'],
+    webhookPrivate: ['yes', 'ON'],
     logLevel: ['verbose', 'INFO'],
   };
   for (const [name, texts] of Object.entries(wrong) as [SettingName, readonly string[]][]) {
@@ -151,6 +153,7 @@ describe('settings', () => {
       ...{ maxBody: 10_485_760, maxRecords: 0, cacheMiB: 64, workers: 1, logLevel: 'info' },
       ...{ distribute: '', databaseReadUrls: [], databaseConnections: 8, databaseTimeout: 30 },
       ...{ filesDir: '', maxFile: 1_073_741_824, maxFiles: 100, maxUpload: 2_147_483_648, svgImages: false },
+      ...{ historyDays: 0, webhookPrivate: false },
       ...{
         s3Bucket: '',
         s3Prefix: '',

@@ -120,15 +120,36 @@ describe('api.md', () => {
     assert.ok(text.includes(`at most ${MOST_BYTES / 1024 / 1024} MB.`));
   });
 
+  const options = { basePath: '', maxRecords: 0, maxBody: 0, svgImages: false };
+  // Nothing is asked of the stores before a request comes.
+  const operations = [...routes({} as Store, {} as FileStore, options).keys()];
+
   test('has every operation', () => {
     const paths = page.flatMap(({ cells }) => codesIn(cells[1])).filter((code) => code.startsWith('POST '));
-    const options = { basePath: '', maxRecords: 0, svgImages: false };
-    // Nothing is asked of the stores before a request comes.
-    const operations = [...routes({} as Store, {} as FileStore, options).keys()];
     assert.deepEqual(
       paths,
       operations.map((path) => `POST {base_url}${path}`),
     );
+  });
+
+  test('shows a call of every operation, each with a param that is JSON', () => {
+    const examples = Array.from(
+      reference('api.md').matchAll(/^```sh\n([\s\S]*?)^```$/gm),
+      ([, example = '']) => example,
+    );
+    const called = examples.map((example) => /http:\/\/127\.0\.0\.1:4040(\/\S+)/.exec(example)?.[1]);
+    assert.deepEqual([...new Set(called)].sort(), [...operations].sort());
+    for (const example of examples) {
+      for (const [, param = ''] of example.matchAll(/'param=([^']*)'/g))
+        assert.doesNotThrow(() => JSON.parse(param), param);
+    }
+  });
+
+  test('shows bulk lines and bulk answers that are JSON', () => {
+    const [, bulk = ''] = reference('api.md').split('\n## Bulk\n');
+    const lines = (bulk.split('\n## ')[0] ?? '').split('\n').filter((line) => line.startsWith('{"'));
+    assert.equal(lines.length, 6);
+    for (const line of lines) assert.doesNotThrow(() => JSON.parse(line), line);
   });
 });
 

@@ -132,7 +132,7 @@ describe('guides', () => {
 
   test('what is wrong is found', () => {
     const text = [
-      'See [this](not-there.md), `MAX_BODIES`, `WORKERS=many` and `daicho backup`; not `daicho@4041`.',
+      'See [this](not-there.md), `MAX_BODIES`, `WORKERS=many` and `daicho archive`; not `daicho@4041`.',
       '```ini',
       "DATABASE_URI='postgres://db/daicho'",
       'DATABASE_URL=mysql://db/daicho',
@@ -152,7 +152,7 @@ describe('guides', () => {
       'DATABASE_URL cannot be mysql://db/daicho',
       'WORKERS cannot be many',
       'no command daicho app applies customers.yaml',
-      'no command daicho backup',
+      'no command daicho archive',
       'no command daicho user make suzuki',
       'no file not-there.md',
       'no option --from: daicho move --from ./data # not --to',

@@ -377,7 +377,7 @@ describe('a move that is killed', { timeout: 300_000 }, () => {
       for (const open of [engine.openRegister, engine.openStore]) {
         await assert.rejects(
           async () => open(),
-          /^Mistake: a move of .+ into it is not finished; .*daicho move again$/,
+          /^Mistake: it is not finished: it is being filled from .+; finish it by running the same command again$/,
         );
       }
     }

@@ -4,6 +4,7 @@ import type { Log } from '../config/log.ts';
 import { openFileStore } from '../files/file-stores.ts';
 import { createHttpServer } from '../http/server.ts';
 import { startSweeping } from '../operations/sweeping.ts';
+import { startDelivering } from '../operations/webhook-delivering.ts';
 import { engineOf } from '../store/engine.ts';
 import type { Store } from '../store/store.ts';
 import { fileSettings, opening } from './context.ts';
@@ -17,7 +18,7 @@ export interface Answering {
   end(): Promise<void>;
 }
 
-/** Opens the stores and listens; `resumes`: this process takes up the work that others left unfinished, and sweeps. */
+/** Opens the stores and listens; `resumes`: this process takes up the work that others left unfinished, sweeps, and delivers to webhooks. */
 export async function startAnswering(config: Config, log: Log, resumes: boolean): Promise<Answering> {
   const { httpStatus, ...options } = config;
   const store = await openStore(config);
@@ -25,8 +26,10 @@ export async function startAnswering(config: Config, log: Log, resumes: boolean)
   const server = createHttpServer(store, files, { ...options, always200: httpStatus === 'always-200' }, log);
   const end = gracefulEnd(server);
   let endSweeping = async () => {};
+  let endDelivering = async () => {};
   const close = async () => {
     await endSweeping();
+    await endDelivering();
     await store.close();
     await files.close();
   };
@@ -34,7 +37,13 @@ export async function startAnswering(config: Config, log: Log, resumes: boolean)
     const port = await listen(server, config);
     if (resumes) {
       resume(store, log);
-      endSweeping = startSweeping(() => store.catalog(), { engine: config, files: fileSettings(config) }, log);
+      endSweeping = startSweeping(
+        () => store.catalog(),
+        { engine: config, files: fileSettings(config), historyDays: config.historyDays },
+        log,
+      );
+      const { dataDir, databaseUrl, webhookPrivate: allowPrivate } = config;
+      endDelivering = startDelivering(() => store.catalog(), { place: { dataDir, databaseUrl }, allowPrivate }, log);
     }
     return { port, end: () => end().finally(close) };
   } catch (error) {

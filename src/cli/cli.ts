@@ -1,5 +1,4 @@
 // The command line: its commands, put together; how each way to end becomes an exit code.
-import { readFileSync } from 'node:fs';
 import { type Command, CommanderError } from 'commander';
 import { SETTINGS, WrongSettings } from '../config/config.ts';
 import type { Environment } from '../config/env.ts';
@@ -8,6 +7,7 @@ import { appGrant, appWithdraw } from './app-grant.ts';
 import { appInfer } from './app-infer.ts';
 import { appList } from './app-list.ts';
 import { appShow } from './app-show.ts';
+import { backup } from './backup.ts';
 import { check } from './check.ts';
 import { type Context, processContext, reasonOf } from './context.ts';
 import { keyIssue } from './key-issue.ts';
@@ -17,12 +17,19 @@ import { optionWebApi } from './option-web-api.ts';
 import { describeCommand, flagsOf, helpOf, PLACE_SETTINGS } from './options.ts';
 import { recordExport } from './record-export.ts';
 import { recordImport } from './record-import.ts';
+import { recordRestore } from './record-restore.ts';
 import { reindex } from './reindex.ts';
+import { restore } from './restore.ts';
 import { serve } from './serve.ts';
 import { sweep } from './sweep.ts';
 import { userAdd } from './user-add.ts';
 import { userList } from './user-list.ts';
 import { userSet } from './user-set.ts';
+import { version } from './version.ts';
+import { webhookAdd } from './webhook-add.ts';
+import { webhookList, webhookRemove } from './webhook-list.ts';
+import { webhookLog, webhookRetry } from './webhook-log.ts';
+import { webhookTest } from './webhook-test.ts';
 
 /** Done, could not be done, wrong usage. */
 export type ExitCode = 0 | 1 | 2;
@@ -69,6 +76,7 @@ export function commandLine(context: Context): Command {
       group('record', 'Records.', 'daicho record import ORDERS orders.csv', [
         recordImport(context),
         recordExport(context),
+        recordRestore(context),
       ]),
     )
     .addCommand(group('user', 'Users.', 'daicho user list', [userAdd(context), userList(context), userSet(context)]))
@@ -79,7 +87,19 @@ export function commandLine(context: Context): Command {
         keyRevoke(context),
       ]),
     )
+    .addCommand(
+      group('webhook', 'Addresses that are told what happens to records.', 'daicho webhook list ORDERS', [
+        webhookAdd(context),
+        webhookList(context),
+        webhookRemove(context),
+        webhookTest(context),
+        webhookLog(context),
+        webhookRetry(context),
+      ]),
+    )
     .addCommand(group('option', 'Options.', 'daicho option web-api on', [optionWebApi(context)]))
+    .addCommand(backup(context))
+    .addCommand(restore(context))
     .addCommand(move(context))
     .addCommand(reindex(context))
     .addCommand(check(context))
@@ -106,9 +126,4 @@ function settle(command: Command): void {
 
 function commandPath(command: Command): string {
   return command.parent === null ? command.name() : `${commandPath(command.parent)} ${command.name()}`;
-}
-
-function version(): string {
-  const text = readFileSync(new URL('../../package.json', import.meta.url), 'utf8');
-  return (JSON.parse(text) as { version: string }).version;
 }

@@ -1,6 +1,7 @@
-// `sweep`: removes files that no record has, and what interrupted uploads left.
+// `sweep`: removes versions older than the history is kept, files that no record has, and what interrupted uploads left.
 import { type Command, InvalidArgumentError } from 'commander';
-import { LEAST_USELESS_FOR, type SweepReport, sweepFiles, USELESS_FOR } from '../operations/sweep-files.ts';
+import { readConfig } from '../config/config.ts';
+import { LEAST_USELESS_FOR, type SweepReport, sweep as sweepRegister, USELESS_FOR } from '../operations/sweep-files.ts';
 import { type Context, withFiles, withRegister } from './context.ts';
 import { addFileSettings, describeCommand, jsonOption } from './options.ts';
 
@@ -15,7 +16,7 @@ interface Options {
 export function sweep(context: Context): Command {
   const command = describeCommand(
     'sweep',
-    'Remove files that neither a record nor its history has, and what interrupted uploads left. The server does it once a day.',
+    'Remove versions that are older than the history is kept, files that nothing has, and what interrupted uploads left. The server does it once a day.',
     'daicho sweep',
     'daicho sweep --older-than 1440',
   )
@@ -29,13 +30,14 @@ export function sweep(context: Context): Command {
     .action(({ olderThan, json }: Options, used: Command) =>
       withFiles(context, used, (files) =>
         withRegister(context, used, async (register) => {
-          const report = await sweepFiles(register, files, olderThan * MINUTE);
+          const { historyDays } = readConfig(['historyDays'], used.optsWithGlobals(), context.environment);
+          const report = await sweepRegister(register, files, { historyDays, uselessFor: olderThan * MINUTE });
           if (json) context.printJson({ place: files.place, ...report });
           else context.print(describe(report, files.place));
         }),
       ),
     );
-  return addFileSettings(command);
+  return addFileSettings(command, 'historyDays');
 }
 
 function readMinutes(text: string): number {
@@ -44,7 +46,7 @@ function readMinutes(text: string): number {
   return minutes;
 }
 
-function describe({ files, contents, bytes, received }: SweepReport, place: string): string {
+function describe({ versions, files, contents, bytes, received }: SweepReport, place: string): string {
   const count = (number: number) => number.toLocaleString('en');
-  return `${place}: ${count(files)} files forgotten, ${count(contents)} contents removed (${count(bytes)} bytes), ${count(received)} interrupted uploads removed.\n`;
+  return `${count(versions)} versions of records forgotten. ${place}: ${count(files)} files forgotten, ${count(contents)} contents removed (${count(bytes)} bytes), ${count(received)} interrupted uploads removed.\n`;
 }

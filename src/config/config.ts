@@ -182,6 +182,15 @@ export const SETTINGS = {
     expected: 'on or off',
     read: (text: string): boolean | undefined => (text === 'on' ? true : text === 'off' ? false : undefined),
   },
+  historyDays: {
+    variable: 'HISTORY_DAYS',
+    flag: '--history-days',
+    placeholder: 'days',
+    default: '0',
+    meaning: 'days for which versions that were replaced, and records that were deleted, are kept; 0 for ever',
+    expected: 'a whole number from 0 to 36500',
+    read: wholeNumber(0, 36_500),
+  },
   s3Bucket: {
     variable: 'S3_BUCKET',
     flag: '--s3-bucket',
@@ -264,6 +273,15 @@ export const SETTINGS = {
     meaning: 'processes that answer requests',
     expected: 'a whole number from 1 to 64',
     read: wholeNumber(1, 64),
+  },
+  webhookPrivate: {
+    variable: 'WEBHOOK_PRIVATE',
+    flag: '--webhook-private',
+    placeholder: 'on or off',
+    default: 'off',
+    meaning: 'whether webhooks may lead to addresses of this machine and of private networks',
+    expected: 'on or off',
+    read: (text: string): boolean | undefined => (text === 'on' ? true : text === 'off' ? false : undefined),
   },
   logLevel: {
     variable: 'LOG_LEVEL',

@@ -20,9 +20,20 @@ export function renderNoMatch(message: string, echo: string, paged: boolean): st
   }}`;
 }
 
-/** A record after its update; `entries` are its members without braces (spec 4.2). */
-export function renderUpdated(entries: string): string {
-  return `${FINE},${entries}}`;
+/** A record after its update; `entries` are its members without braces (spec 4.2). `notes`: what it was written in spite of. */
+export function renderUpdated(entries: string, notes: readonly string[] = []): string {
+  if (notes.length === 0) return `${FINE},${entries}}`;
+  return `{"rkwa_status":"OK","rkwa_errorcount":${notes.length},"rkwa_errmsg":${JSON.stringify(notes)},${entries}}`;
+}
+
+/** A line of many that is refused, with the code of its first problem, which has no header to stand in (D39). */
+export function renderRefusedLine(messages: readonly string[], code: string): string {
+  return `${renderRefused(messages).slice(0, -1)},"code":${JSON.stringify(code)}}`;
+}
+
+/** An operation that is done; `members` follow the envelope, '' for none (D39). */
+export function renderDone(members: string): string {
+  return members === '' ? `${FINE}}` : `${FINE},${members}}`;
 }
 
 /** A refused call: every message, in the catalogue's words (D32). */

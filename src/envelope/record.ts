@@ -29,6 +29,28 @@ export function rowRenderer(table: Table): (values: Values, context: RenderConte
   return (values, context) => `{${listed(values, context)}`;
 }
 
+/** Renders whole records: every field of the form, the system fields, and every table with its rows; without braces. */
+export function wholeRenderer(
+  app: App,
+): (
+  record: { readonly values: Values; readonly rows: readonly (readonly Values[])[] },
+  context: RenderContext,
+) => string {
+  const form = entriesRenderer([...app.fields, ...app.system], () => true);
+  const tables = app.tables.map(({ code, fields }) => ({ code, row: entriesRenderer(fields, () => true) }));
+  return ({ values, rows }, context) => {
+    const members = tables.map(
+      ({ code, row }, index) => `,"${code}":[${(rows[index] ?? []).map((of) => `{${row(of, context)}}`).join(',')}]`,
+    );
+    return form(values, context) + members.join('');
+  };
+}
+
+/** The entry of a record's revision (D23). */
+export function revisionEntry(revision: number): string {
+  return `"pms_revision":{"type":"pms_revision","value":"${revision}"}`;
+}
+
 function entriesRenderer(
   fields: readonly Field[],
   shown: (field: Field) => boolean,

@@ -6,6 +6,7 @@ import { replyContent } from './content.ts';
 
 /** Exactly this (D35). */
 const CONTENT_TYPE = 'application/json;charset=UTF-8';
+const LINES_TYPE = 'application/x-ndjson;charset=UTF-8';
 
 /** Writes an answer; a long one is handed over when the promise resolves, which rejects with what stopped it. */
 export function reply(response: ServerResponse, answer: Answer): Promise<void> | undefined {
@@ -18,6 +19,8 @@ export function reply(response: ServerResponse, answer: Answer): Promise<void> |
       return undefined;
     case 'pages':
       return replyInPages(response, answer);
+    case 'lines':
+      return replyInLines(response, answer.lines);
     case 'content':
       return replyContent(response.req, response, answer);
   }
@@ -34,6 +37,15 @@ async function replyInPages(
     if (!response.write(page)) await drained(response);
   }
   response.end(close());
+}
+
+async function replyInLines(response: ServerResponse, lines: AsyncIterable<string>): Promise<void> {
+  response.writeHead(200, ['Content-Type', LINES_TYPE]);
+  for await (const some of lines) {
+    // What is read on is done all the same: who sent the lines may have gone.
+    if (!response.destroyed && !response.write(some)) await drained(response);
+  }
+  response.end();
 }
 
 /** Milliseconds for which what a refused client still sends is read and thrown away. */

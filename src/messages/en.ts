@@ -18,6 +18,16 @@ export const en = {
   bad_revision: (problem) => `${subject(problem, 'revision')} is not valid${shown(problem)}. Send 0 or 1.`,
   bad_mode: (problem) => `${subject(problem, 'mode')} is not valid${shown(problem)}. Send replace or merge.`,
   bad_size: (problem) => `${subject(problem, 'size')} is not valid${shown(problem)}. Send small, or leave it out.`,
+  bad_key: (problem) =>
+    `${subject(problem, 'key')} is not a field that tells records apart${shown(problem)}. Send the ID of the primary key or of a unique field.`,
+  bad_atomic: (problem) => `${subject(problem, 'atomic')} is not valid${shown(problem)}. Send 0 or 1.`,
+  line_not_json: ({ at, limit }) => `${at === undefined ? 'The line' : `"${at}"`} is not valid JSON${position(limit)}.`,
+  line_too_long: ({ limit }) =>
+    `The line is too long.${limit === undefined ? '' : ` At most ${bytes(limit)} are allowed.`}`,
+  bad_line: ({ at }) =>
+    `${at === undefined ? 'The line' : `"${at}"`} does not say what to do. Send an object with one of insert, update, merge, upsert and delete, whose value is the record.`,
+  bad_version: (problem) =>
+    `${subject(problem, 'version')} is not a revision${shown(problem)}. Send a whole number from 1, or leave it out.`,
   unknown_after: (problem) =>
     `${subject(problem, 'after')} is not the primary key of any record${shown(problem)}. Send the primary key of the last record of the previous page.`,
   unknown_execuserid: (problem) =>
@@ -48,9 +58,11 @@ export const en = {
   conditions_not_object: ({ at }) =>
     `The conditions on ${at === undefined ? 'a table' : `the table "${at}"`} are not an object. Send an object whose keys are field IDs.`,
   entry_not_object: (problem) => `${subject(problem)} is not an object. Send it as {"value": "…"}.`,
+  rows_not_array: ({ at }) =>
+    `The rows of ${at === undefined ? 'a table' : `the table "${at}"`} are not an array. Send an array of objects, one for each row.`,
   value_not_string: (problem) => `The "value" of ${within(problem)} is not a string. Send it as a string.`,
   missing_primary_key: ({ at }) =>
-    `"param" does not name the record to update: the primary key${at === undefined ? '' : ` "${at}"`} is missing.`,
+    `"param" does not say which record is meant: ${at === undefined ? 'its key' : `the entry "${at}"`} is missing.`,
   not_a_number: (problem) =>
     `${subject(problem)} is not a number${shown(problem)}. Send a decimal number such as 1234.5 or 1,234.5, without an exponent.`,
   number_too_long: (problem) =>
@@ -70,9 +82,16 @@ export const en = {
   unknown_file: (problem) =>
     `${subject(problem)} names a file that does not exist${shown(problem)}. Send an existing file ID.`,
   unknown_row: ({ at, limit }) =>
-    `${at === undefined ? 'A file' : `The file "${at}"`} is for a row that the record does not have${limit === undefined ? '' : ` (its rows: ${limit})`}. Send the number of one of its rows.`,
+    `${at === undefined ? 'A row' : `"${at}"`} names a row that the record does not have${limit === undefined ? '' : ` (its rows: ${limit})`}. Send the number of one of its rows.`,
   not_an_image: (problem) =>
     `${subject(problem)} is not an image${shown(problem)}.${problem.limit === undefined ? '' : ` Send one of these: ${problem.limit}.`}`,
+  required_value: (problem) => `${subject(problem)} is required. Send a value.`,
+  not_a_choice: (problem) =>
+    `${subject(problem)} is not one of the choices${shown(problem)}.${problem.limit === undefined ? '' : ` Send one of: ${problem.limit}`}`,
+  not_calculated: (problem) =>
+    `${subject(problem)} could not be calculated and is empty${problem.limit === undefined ? '' : ` (${problem.limit})`}.`,
+  unknown_version: (problem) =>
+    `The record has no such version${shown(problem)}. Send the revision of one that its history has.`,
   file_part_refused: ({ at, limit }) =>
     limit === 0
       ? `${at === undefined ? 'A file' : `The file "${at}"`} was sent, and this operation takes none.`
@@ -91,6 +110,9 @@ export const en = {
     `${sent === undefined ? 'This method' : `The method ${sent}`} cannot be used for this URL.${limit === undefined ? '' : ` Use ${limit}.`}`,
   revision_conflict: ({ sent, limit }) =>
     `The record has been changed since it was read${both(sent, limit)}. Read it again, then repeat the update.`,
+  record_exists: (problem) => `There is a record already with the value of ${within(problem)}${shown(problem)}.`,
+  not_unique: (problem) =>
+    `Another record has the value of ${within(problem)}${shown(problem)}, which must be unique. Send another value.`,
   body_too_large: ({ limit }) =>
     `The request body is too large.${limit === undefined ? '' : ` At most ${bytes(limit)} are allowed.`}`,
   file_too_large: ({ at, limit }) =>
@@ -105,6 +127,7 @@ export const en = {
     `The file does not have the bytes that Range asks for${limit === undefined ? '' : ` (it has ${bytes(limit)})`}.`,
   internal_error: () => "An internal error occurred. Details are in the server's log.",
   unavailable: () => 'The service is not available at the moment. Try again in a little while.',
+  on_line: (line, text) => `Line ${line}: ${text}`,
   no_match: () => 'No matching data was found.',
 } satisfies Messages;
 
@@ -132,6 +155,7 @@ function bytes(limit: number | string): string {
 
 function right(limit: Problem['limit']): string {
   if (limit === 'use') return 'the right to use';
+  if (limit === 'administer') return 'the right to administer';
   return limit === 'update' ? 'the right to update records of' : 'the necessary right in';
 }
 

@@ -21,6 +21,18 @@ export const ja = {
     `${subject(problem, 'mode')}の値が正しくありません${shown(problem)}。replace または merge を指定してください。`,
   bad_size: (problem) =>
     `${subject(problem, 'size')}の指定が正しくありません${shown(problem)}。small を指定するか、省略してください。`,
+  bad_key: (problem) =>
+    `${subject(problem, 'key')}にはレコードを特定できるフィールドを指定してください${shown(problem)}。主キー、または重複を禁止したフィールドの ID を指定できます。`,
+  bad_atomic: (problem) =>
+    `${subject(problem, 'atomic')}の指定が正しくありません${shown(problem)}。0 または 1 を指定してください。`,
+  line_not_json: ({ at, limit }) =>
+    `${at === undefined ? 'この行' : `「${at}」`}を JSON として読み取れません${position(limit)}。`,
+  line_too_long: ({ limit }) =>
+    `この行は長すぎます。${limit === undefined ? '短くしてください。' : `${bytes(limit)}以内にしてください。`}`,
+  bad_line: ({ at }) =>
+    `${at === undefined ? 'この行' : `「${at}」`}に処理の指定がありません。insert、update、merge、upsert、delete のいずれかをキーとし、レコードを値とするオブジェクトを指定してください。`,
+  bad_version: (problem) =>
+    `${subject(problem, 'version')}の指定が正しくありません${shown(problem)}。1 以上の整数を指定するか、省略してください。`,
   unknown_after: (problem) =>
     `${subject(problem, 'after')}に指定された主キー${shown(problem)}のレコードはありません。前のページの最後のレコードの主キーを指定してください。`,
   unknown_execuserid: (problem) =>
@@ -52,9 +64,11 @@ export const ja = {
   conditions_not_object: ({ at }) =>
     `テーブル${at === undefined ? '' : `「${at}」`}の検索条件は、フィールド ID をキーとするオブジェクトで指定してください。`,
   entry_not_object: (problem) => `${subject(problem)}は {"value": "…"} の形のオブジェクトで指定してください。`,
+  rows_not_array: ({ at }) =>
+    `テーブル${at === undefined ? '' : `「${at}」`}の行は、行ごとのオブジェクトの配列で指定してください。`,
   value_not_string: (problem) => `${subject(problem)}の value は文字列で指定してください。`,
   missing_primary_key: ({ at }) =>
-    `更新するレコードの主キー${at === undefined ? '' : `「${at}」`}が「param」に指定されていません。`,
+    `対象のレコードを示す${at === undefined ? 'キー' : `フィールド「${at}」`}が「param」に指定されていません。`,
   not_a_number: (problem) =>
     `${subject(problem)}は数値ではありません${shown(problem)}。1234.5 または 1,234.5 のような 10 進数で指定してください。指数表記は使えません。`,
   number_too_long: (problem) =>
@@ -74,9 +88,16 @@ export const ja = {
   unknown_file: (problem) =>
     `${subject(problem)}のファイル ID が正しくありません${shown(problem)}。存在するファイルの ID を指定してください。`,
   unknown_row: ({ at, limit }) =>
-    `ファイル${at === undefined ? '' : `「${at}」`}の行番号に当たる行がレコードにありません${limit === undefined ? '' : `（行数: ${limit}）`}。存在する行の番号を指定してください。`,
+    `${at === undefined ? '行番号' : `「${at}」の行番号`}に当たる行がレコードにありません${limit === undefined ? '' : `（行数: ${limit}）`}。存在する行の番号を指定してください。`,
   not_an_image: (problem) =>
     `${subject(problem)}は画像ではありません${shown(problem)}。${problem.limit === undefined ? '' : `次の形式の画像を指定してください: ${problem.limit}`}`,
+  required_value: (problem) => `${subject(problem)}は必須です。値を指定してください。`,
+  not_a_choice: (problem) =>
+    `${subject(problem)}は選択肢にありません${shown(problem)}。${problem.limit === undefined ? '' : `次のいずれかを指定してください: ${problem.limit}`}`,
+  not_calculated: (problem) =>
+    `${subject(problem)}を計算できなかったため、空にしました${problem.limit === undefined ? '' : `（${problem.limit}）`}。`,
+  unknown_version: (problem) =>
+    `指定されたリビジョン${shown(problem)}の履歴はありません。履歴にあるリビジョンを指定してください。`,
   file_part_refused: ({ at, limit }) =>
     limit === 0
       ? `ファイル${at === undefined ? '' : `「${at}」`}を受け取れません。この操作ではファイルを送信できません。`
@@ -95,6 +116,9 @@ export const ja = {
     `この URL では${sent === undefined ? 'この' : ` ${sent} `}メソッドを使用できません。${limit === undefined ? 'メソッドを確認してください。' : `${limit} を使用してください。`}`,
   revision_conflict: ({ sent, limit }) =>
     `レコードがほかの操作で更新されています${both(sent, limit)}。最新の内容を取得してから、もう一度更新してください。`,
+  record_exists: (problem) => `${subject(problem)}の値${shown(problem)}のレコードはすでにあります。`,
+  not_unique: (problem) =>
+    `${subject(problem)}の値${shown(problem)}は、ほかのレコードで使われています。重複しない値を指定してください。`,
   body_too_large: ({ limit }) =>
     `リクエストの本文が大きすぎます。${limit === undefined ? '小さくしてください。' : `${bytes(limit)}以内にしてください。`}`,
   file_too_large: ({ at, limit }) =>
@@ -109,6 +133,7 @@ export const ja = {
     `Range で指定された範囲がファイルにありません${limit === undefined ? '' : `（ファイルの大きさ: ${bytes(limit)}）`}。`,
   internal_error: () => 'サーバー内部でエラーが発生しました。詳細はサーバーのログを確認してください。',
   unavailable: () => '現在サービスを利用できません。しばらく待ってから、もう一度お試しください。',
+  on_line: (line, text) => `${line} 行目: ${text}`,
   no_match: () => '該当するデータがありません。',
 } satisfies Messages;
 
@@ -132,6 +157,7 @@ function bytes(limit: number | string): string {
 
 function right(limit: Problem['limit']): string {
   if (limit === 'use') return '利用権限';
+  if (limit === 'administer') return '管理者権限';
   return limit === 'update' ? '更新権限' : '権限';
 }
 

@@ -5,4 +5,6 @@ import type { ErrorCode, Problem } from '../errors.ts';
 export type Messages = { readonly [code in ErrorCode]: (problem: Problem) => string } & {
   /** Spec 4.1: the message of a search that finds nothing. */
   readonly no_match: () => string;
+  /** A message about a line of a request that has many. */
+  readonly on_line: (line: number, text: string) => string;
 };

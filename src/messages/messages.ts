@@ -12,7 +12,8 @@ const LANGUAGES = { ja, en, zh } satisfies Record<Lang, Messages>;
 export function messageOf(problem: Problem, lang: Lang): string {
   const messages: Messages = LANGUAGES[lang];
   if (!Object.hasOwn(STATUS, problem.code)) return messages.internal_error(problem);
-  return messages[problem.code](withoutKey(problem));
+  const text = messages[problem.code](withoutKey(problem));
+  return problem.line === undefined ? text : messages.on_line(problem.line, text);
 }
 
 /** The message of a search that finds nothing (spec 4.1). */

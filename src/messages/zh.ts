@@ -13,6 +13,15 @@ export const zh = {
   bad_revision: (problem) => `${subject(problem, 'revision')}的值不正确${shown(problem)}。请指定 0 或 1。`,
   bad_mode: (problem) => `${subject(problem, 'mode')}的值不正确${shown(problem)}。请指定 replace 或 merge。`,
   bad_size: (problem) => `${subject(problem, 'size')}的指定不正确${shown(problem)}。请指定 small，或省略。`,
+  bad_key: (problem) =>
+    `${subject(problem, 'key')}不是可以区分记录的字段${shown(problem)}，请指定主键或唯一字段的 ID。`,
+  bad_atomic: (problem) => `${subject(problem, 'atomic')}的指定不正确${shown(problem)}。请指定 0 或 1。`,
+  line_not_json: ({ at, limit }) => `${at === undefined ? '此行' : `“${at}”`}不是有效的 JSON${position(limit)}。`,
+  line_too_long: ({ limit }) => `此行过长。${limit === undefined ? '请缩短。' : `最多允许 ${bytes(limit)}。`}`,
+  bad_line: ({ at }) =>
+    `${at === undefined ? '此行' : `“${at}”`}没有指定操作。请指定以 insert、update、merge、upsert、delete 之一为键、以记录为值的对象。`,
+  bad_version: (problem) =>
+    `${subject(problem, 'version')}的指定不正确${shown(problem)}。请指定从 1 开始的整数，或省略。`,
   unknown_after: (problem) =>
     `${subject(problem, 'after')}所指定的主键${shown(problem)}没有对应的记录。请指定上一页最后一条记录的主键。`,
   unknown_execuserid: (problem) => `${subject(problem, 'execuserid')}所指定的用户${shown(problem)}不存在。`,
@@ -36,8 +45,9 @@ export const zh = {
   conditions_not_object: ({ at }) =>
     `表格${at === undefined ? '' : `“${at}”`}的搜索条件不是对象，请指定以字段 ID 为键的对象。`,
   entry_not_object: (problem) => `${subject(problem)}不是对象，请以 {"value": "…"} 的形式指定。`,
+  rows_not_array: ({ at }) => `表格${at === undefined ? '' : `“${at}”`}的行不是数组，请指定由各行对象组成的数组。`,
   value_not_string: (problem) => `${subject(problem)}的 value 不是字符串，请以字符串指定。`,
-  missing_primary_key: ({ at }) => `“param”中没有指定要更新的记录的主键${at === undefined ? '' : `“${at}”`}。`,
+  missing_primary_key: ({ at }) => `“param”中没有指定是哪一条记录的${at === undefined ? '键' : `“${at}”`}。`,
   not_a_number: (problem) =>
     `${subject(problem)}不是数值${shown(problem)}。请指定 1234.5 或 1,234.5 这样的十进制数，不能使用指数形式。`,
   number_too_long: (problem) =>
@@ -55,9 +65,15 @@ export const zh = {
   bad_character: (problem) => `${subject(problem)}含有不能使用的字符（NUL 字符或不成对的代理项）。`,
   unknown_file: (problem) => `${subject(problem)}的文件 ID 不正确${shown(problem)}。请指定已存在的文件的 ID。`,
   unknown_row: ({ at, limit }) =>
-    `文件${at === undefined ? '' : `“${at}”`}的行号在记录中不存在${limit === undefined ? '' : `（行数：${limit}）`}，请指定存在的行号。`,
+    `${at === undefined ? '行号' : `“${at}”的行号`}在记录中不存在${limit === undefined ? '' : `（行数：${limit}）`}，请指定存在的行号。`,
   not_an_image: (problem) =>
     `${subject(problem)}不是图像${shown(problem)}。${problem.limit === undefined ? '' : `请指定以下格式的图像：${problem.limit}`}`,
+  required_value: (problem) => `${subject(problem)}是必填项，请指定值。`,
+  not_a_choice: (problem) =>
+    `${subject(problem)}不是选项之一${shown(problem)}。${problem.limit === undefined ? '' : `请指定以下之一：${problem.limit}`}`,
+  not_calculated: (problem) =>
+    `${subject(problem)}无法计算，已置空${problem.limit === undefined ? '' : `（${problem.limit}）`}。`,
+  unknown_version: (problem) => `记录没有指定的版本${shown(problem)}，请指定历史记录中的版本。`,
   file_part_refused: ({ at, limit }) =>
     limit === 0
       ? `无法接收文件${at === undefined ? '' : `“${at}”`}。此操作不接收文件。`
@@ -74,6 +90,8 @@ export const zh = {
   wrong_method: ({ sent, limit }) =>
     `此 URL 不能使用${sent === undefined ? '该' : ` ${sent} `}方法。${limit === undefined ? '请检查方法。' : `请使用 ${limit}。`}`,
   revision_conflict: ({ sent, limit }) => `该记录已被其他操作更新${both(sent, limit)}。请取得最新内容后再次更新。`,
+  record_exists: (problem) => `${subject(problem)}的值${shown(problem)}的记录已存在。`,
+  not_unique: (problem) => `${subject(problem)}的值${shown(problem)}已被其他记录使用，请指定不重复的值。`,
   body_too_large: ({ limit }) =>
     `请求正文过大。${limit === undefined ? '请减小其大小。' : `最多允许 ${bytes(limit)}。`}`,
   file_too_large: ({ at, limit }) =>
@@ -87,6 +105,7 @@ export const zh = {
     `文件中没有 Range 指定的范围${limit === undefined ? '' : `（文件大小：${bytes(limit)}）`}。`,
   internal_error: () => '服务器内部发生错误。详细信息请查看服务器日志。',
   unavailable: () => '服务暂时不可用。请稍候再试。',
+  on_line: (line, text) => `第 ${line} 行：${text}`,
   no_match: () => '没有符合条件的数据。',
 } satisfies Messages;
 
@@ -110,6 +129,7 @@ function bytes(limit: number | string): string {
 
 function right(limit: Problem['limit']): string {
   if (limit === 'use') return '使用权限';
+  if (limit === 'administer') return '管理员权限';
   return limit === 'update' ? '更新权限' : '权限';
 }
 

@@ -8,6 +8,8 @@ export type Answer =
   | { readonly kind: 'records'; readonly open: string; readonly records: Uint8Array; readonly close: string }
   /** The same with the records in pages; `close` is known after the last. */
   | { readonly kind: 'pages'; readonly open: string; readonly pages: AsyncIterable<Uint8Array>; close(): string }
+  /** An envelope on each line. */
+  | { readonly kind: 'lines'; readonly lines: AsyncIterable<string> }
   | Content;
 
 /** A file's content, or its thumbnail. */

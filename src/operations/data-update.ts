@@ -1,21 +1,19 @@
 // POST {base_url}/webapi/v1/data/update: updates one record of an app (spec 4.2).
-import type { Field } from '../app/app.ts';
 import { renderUpdated } from '../envelope/envelope.ts';
-import { type Problem, Refusal, refuse } from '../errors.ts';
-import { isStorable } from '../fields/field-type.ts';
-import { typeOf } from '../fields/field-types.ts';
-import { fileValue, isFileId, isImage } from '../fields/file.ts';
+import { type Problem, Refusal } from '../errors.ts';
 import type { FileStore } from '../files/file-store.ts';
 import type { JsonObject } from '../json.ts';
-import type { RegisteredApp, Store, StoredFile } from '../store/store.ts';
-import { type Change, type NewFile, type RowFile, UPDATE_MODES, type UpdateMode } from '../update/change.ts';
+import type { Store } from '../store/store.ts';
+import { type Change, UPDATE_MODES, type UpdateMode } from '../update/change.ts';
 import { type ParsedChange, parseChange } from '../update/parse.ts';
 import { type PartTarget, parseParts } from '../update/parts.ts';
 import type { Answer } from './answer.ts';
 import { authenticate } from './authenticate.ts';
 import { judgedNow } from './judged-now.ts';
-import { type Call, checkLang, type Form, oneOf, parseParam, required, shown } from './request.ts';
-import { type TakenFiles, takenFiles } from './take-files.ts';
+import { findNamed } from './name-files.ts';
+import { type Call, checkLang, type Form, oneOf, parseParam, required } from './request.ts';
+import { keepFiles, type TakenFiles, takenFiles } from './take-files.ts';
+import { writtenOrRefused } from './written.ts';
 
 /** Where an update's files go. */
 export interface UpdateOptions {
@@ -44,29 +42,19 @@ async function updateRecord(store: Store, form: Form, call: Call, taken: TakenFi
   const parts = call.uploads.map(({ part }) => part);
   const targets = parts.length === 0 ? [] : parseParts(registered.app, parts, problems);
   const parsed = parseChange(registered.app, param, mode, targets, problems);
-  const named = parsed.named.size === 0 ? NO_FILES : await findNamed(store, registered, parsed, problems);
-  if (named === 'stale') return updateRecord(store, form, call, taken);
+  const values = new Map(parsed.values);
+  const named = Array.from(parsed.named, ([field, fileId]) => {
+    return { at: field.id, field, fileId, set: (value: string) => void values.set(field.id, value) };
+  });
+  if ((await findNamed(store, registered, named, problems)) === 'stale') return updateRecord(store, form, call, taken);
   if (targets.length > 0) await taken.judge(targets, problems);
   if (problems.length > 0) throw new Refusal(problems);
-  const change = await withFiles(parsed, named, targets, taken);
+  const change = await withFiles(parsed, values, targets, taken);
   const updated = await store.update(registered, change, caller.id);
-  switch (updated.kind) {
-    case 'stale':
-      return updateRecord(store, form, call, taken);
-    case 'unknown_record':
-      throw refuse('unknown_record', { at: registered.app.primaryKey.id, sent: shown(change.primaryKey) });
-    case 'revision_conflict':
-      throw refuse('revision_conflict', {
-        at: 'pms_revision',
-        sent: shown(change.revision ?? ''),
-        limit: updated.revision,
-      });
-    case 'refused':
-      throw new Refusal(updated.problems);
-    case 'updated':
-      if (targets.length > 0) await taken.confirm();
-      return { kind: 'text', text: renderUpdated(updated.entries) };
-  }
+  if (updated.kind === 'stale') return updateRecord(store, form, call, taken);
+  const { entries } = writtenOrRefused(updated, registered.app, change.primaryKey, change.revision);
+  if (targets.length > 0) await taken.confirm();
+  return { kind: 'text', text: renderUpdated(entries) };
 }
 
 function parseRequest(form: Form, problems: Problem[]): { param: JsonObject | null; mode: UpdateMode } {
@@ -78,49 +66,17 @@ function parseRequest(form: Form, problems: Problem[]): { param: JsonObject | nu
   return { param: text === '' ? null : parseParam(text, problems), mode };
 }
 
-type FoundFiles = ReadonlyMap<string, StoredFile>;
-const NO_FILES: FoundFiles = new Map();
-
-/** The files that the values name, by ID; one that the app does not have is a problem (D26, D28). */
-async function findNamed(
-  store: Store,
-  registered: RegisteredApp,
-  { named }: ParsedChange,
-  problems: Problem[],
-): Promise<FoundFiles | 'stale'> {
-  // What cannot be the ID of a file may be what no database takes.
-  const found = await store.files(registered, [...new Set(named.values())].filter(isFileId));
-  if (found === 'stale') return found;
-  for (const [at, id] of named) {
-    const file = found.get(id);
-    const field = registered.app.fields.find((candidate) => candidate.id === at) as Field;
-    if (file === undefined) {
-      problems.push({ code: isStorable(id) ? 'unknown_file' : 'bad_character', at, sent: shown(id) });
-    } else if (typeOf(field).holds === 'image' && !isImage(file))
-      problems.push({ code: 'not_an_image', at, sent: file.id });
-  }
-  return found;
-}
-
-/** The change with its files: those it names, and those it brings, which are in the file store then. */
+/** The change with the files that it brings, which are in the file store then. */
 async function withFiles(
-  { primaryKey, revision, values: parsed, named }: ParsedChange,
-  found: FoundFiles,
+  { primaryKey, revision, named }: ParsedChange,
+  values: Map<string, string>,
   targets: readonly PartTarget[],
   taken: TakenFiles,
 ): Promise<Change> {
-  if (named.size === 0 && targets.length === 0) return { primaryKey, revision, values: parsed, files: null };
-  const values = new Map(parsed);
-  for (const [fieldId, id] of named) values.set(fieldId, fileValue(found.get(id) as StoredFile));
-  const added: NewFile[] = [];
-  const rows: RowFile[] = [];
-  for (const target of targets) {
-    const { part, field, row } = target;
-    const file = await taken.keep(target);
-    added.push(file);
-    const value = fileValue(file);
-    if (row === null) values.set(field.id, value);
-    else rows.push({ part, tableCode: row.tableCode, fieldId: field.id, row: row.number, value });
-  }
-  return { primaryKey, revision, values, files: { added, rows, named } };
+  if (named.size === 0 && targets.length === 0) return { primaryKey, revision, values, files: null };
+  const { added, rows } = await keepFiles(targets, taken, values);
+  return {
+    ...{ primaryKey, revision, values },
+    files: { added, rows, named: new Map(Array.from(named, ([{ id }, fileId]) => [id, fileId])) },
+  };
 }

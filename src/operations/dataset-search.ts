@@ -53,7 +53,7 @@ async function findRecords(store: Store, form: Form, call: Call, maxRecords: num
   }
 }
 
-interface Request {
+export interface Request {
   readonly param: JsonObject | null;
   readonly limit: number | null;
   readonly revision: boolean;
@@ -76,7 +76,7 @@ function parseLimit(sent: string, problems: Problem[]): number | null {
 }
 
 /** The search that is asked for; throws the Refusal of all that is wrong with the request. */
-function parseSearch(app: App, form: Form, { param, limit, revision }: Request, problems: Problem[]): Search {
+export function parseSearch(app: App, form: Form, { param, limit, revision }: Request, problems: Problem[]): Search {
   const tablecode = form.get('tablecode') ?? '';
   const table: Table | undefined = app.tables.find(({ code }) => code === tablecode);
   if (tablecode !== '' && table === undefined) {

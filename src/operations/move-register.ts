@@ -310,6 +310,7 @@ const PARTS: readonly (readonly [name: keyof MovedApp, what: string])[] = [
   ['keys', 'keys have been issued, revoked or used'],
   ['counters', 'numbers have been given out'],
   ['imports', 'records have been imported'],
+  ['webhooks', 'webhooks have been added or removed'],
 ];
 
 function compareCatalogs(ours: MovedCatalog, theirs: MovedCatalog, add: (difference: MoveDifference) => void): void {

@@ -1,5 +1,6 @@
 // Removes what no record has: files that nothing names any more, contents without a file, and what interrupted uploads left (D28, P18).
 import { type FileStore, type KeptContent, SMALL } from '../files/file-store.ts';
+import { now } from '../store/clock.ts';
 import { ADOPTED_WITHIN } from '../store/files.ts';
 import type { Register } from '../store/register.ts';
 
@@ -9,6 +10,8 @@ export const USELESS_FOR = 2 * 60 * 60_000;
 export const LEAST_USELESS_FOR = 60 * 60_000 + ADOPTED_WITHIN;
 
 export interface SweepReport {
+  /** Versions of records that were older than the history is kept. */
+  readonly versions: number;
   /** Files that no record and no version in the history named. */
   readonly files: number;
   /** Contents, and thumbnails, that no file had. */
@@ -24,8 +27,28 @@ const BATCH = 500;
 /** Contents removed while no file can be added: few, so that nobody waits for long. */
 const REMOVED_AT_ONCE = 50;
 
-/** Sweeps what has been of no use for so many milliseconds. Updates go on meanwhile. */
-export async function sweepFiles(register: Register, store: FileStore, uselessFor = USELESS_FOR): Promise<SweepReport> {
+/** Sweeps the history, kept for so many days (0 for ever), and files that have been of no use for so many milliseconds. Updates go on meanwhile. */
+export async function sweep(
+  register: Register,
+  store: FileStore,
+  { historyDays, uselessFor = USELESS_FOR }: { readonly historyDays: number; readonly uselessFor?: number },
+): Promise<SweepReport> {
+  let versions = 0;
+  if (historyDays > 0) {
+    const before = now(new Date(Date.now() - historyDays * DAY));
+    for (const code of register.catalog().apps.keys()) versions += await register.forgetVersions(code, before);
+  }
+  return { versions, ...(await sweepFiles(register, store, uselessFor)) };
+}
+
+const DAY = 24 * 60 * 60_000;
+
+/** Sweeps files alone. */
+export async function sweepFiles(
+  register: Register,
+  store: FileStore,
+  uselessFor = USELESS_FOR,
+): Promise<Omit<SweepReport, 'versions'>> {
   const received = await store.removeReceived(uselessFor);
   const unusedSince = Date.now() - uselessFor;
   let files = 0;

@@ -1,4 +1,4 @@
-// Sweeps files once a day while a server runs (D28, P18).
+// Sweeps files and the history once a day while a server runs (D28, D29, P18).
 import type { Worker } from 'node:worker_threads';
 import type { Log } from '../config/log.ts';
 import { typeOf } from '../fields/field-types.ts';
@@ -11,18 +11,16 @@ import type { SweepSettings } from './sweep-thread.ts';
 const FIRST_AFTER = 60_000;
 const EVERY = 24 * 60 * 60_000;
 
-/** Sweeps where an app has a field for files; what it gives ends that. */
+/** Sweeps where an app has a field for files, or the history is kept for a time; what it gives ends that. */
 export function startSweeping(catalog: () => Catalog, settings: SweepSettings, log: Log): () => Promise<void> {
   let thread: Worker | null = null;
   const sweep = () => {
     timer = setTimeout(sweep, EVERY);
     timer.unref();
-    if (thread !== null || !hasFileFields(catalog())) return;
+    if (thread !== null || (settings.historyDays === 0 && !hasFileFields(catalog()))) return;
     thread = startThread(import.meta.url, 'sweep-thread', settings);
-    thread.on('message', (report: SweepReport) => log.info('swept files', () => ({ ...report })));
-    thread.on('error', (error: Error) =>
-      log.error('files cannot be swept', () => ({ error: error.stack ?? String(error) })),
-    );
+    thread.on('message', (report: SweepReport) => log.info('swept', () => ({ ...report })));
+    thread.on('error', (error: Error) => log.error('sweeping failed', () => ({ error: error.stack ?? String(error) })));
     thread.on('exit', () => {
       thread = null;
     });

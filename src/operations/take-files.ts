@@ -1,9 +1,10 @@
 // The files that came with an update: what they are, then into the file store, each once however often the update is judged (D28).
 import type { Problem } from '../errors.ts';
 import { typeOf } from '../fields/field-types.ts';
+import { fileValue } from '../fields/file.ts';
 import type { FileStore } from '../files/file-store.ts';
 import { type Image, readImage } from '../files/image.ts';
-import type { NewFile } from '../update/change.ts';
+import type { NewFile, RowFile } from '../update/change.ts';
 import type { PartTarget } from '../update/parts.ts';
 import { imageFormats, newFile } from './new-file.ts';
 import type { Upload } from './request.ts';
@@ -49,4 +50,23 @@ export function takenFiles(files: FileStore, uploads: readonly Upload[], svg: bo
       }
     },
   };
+}
+
+/** Keeps the files of targets: those of the form are put into `values`, those of rows come back. */
+export async function keepFiles(
+  targets: readonly PartTarget[],
+  taken: TakenFiles,
+  values: Map<string, string>,
+): Promise<{ readonly added: readonly NewFile[]; readonly rows: readonly RowFile[] }> {
+  const added: NewFile[] = [];
+  const rows: RowFile[] = [];
+  for (const target of targets) {
+    const { part, field, row } = target;
+    const file = await taken.keep(target);
+    added.push(file);
+    const value = fileValue(file);
+    if (row === null) values.set(field.id, value);
+    else rows.push({ part, tableCode: row.tableCode, fieldId: field.id, row: row.number, value });
+  }
+  return { added, rows };
 }

@@ -14,6 +14,8 @@ export interface Column {
   readonly indexKind: IndexKind;
   /** Name of the B-tree index of an ordered search; null where there is none. */
   readonly index: string | null;
+  /** Name of the index that sees to it that no two records have the same value; null where the field is not unique. */
+  readonly unique: string | null;
   /** From the searched form to the bucket by which the pair index finds it; null where it has none. */
   readonly bucket: ((form: string) => string) | null;
 }
@@ -47,6 +49,16 @@ export function hasTokens({ indexKind, bucket }: Column): boolean {
 /** Whether two records or rows differ in a column of which the pair index holds tokens. */
 export function tokensDiffer({ columns }: TableLayout, before: readonly string[], after: readonly string[]): boolean {
   return columns.some((column, position) => before[position] !== after[position] && hasTokens(column));
+}
+
+/** The column that says whether two records have the same value in a unique field, and what it holds for a value. */
+export function uniqueKey(
+  { field, name, formName, form }: Column,
+  value: string,
+): { readonly name: string; readonly value: string } {
+  // 1 and 1.0 are one number.
+  if (typeOf(field).compares !== 'order' || formName === null) return { name, value };
+  return { name: formName, value: form?.(value) ?? value };
 }
 
 /** Whether values of a column with an index may be longer than an index entry of every engine. */
@@ -85,7 +97,8 @@ function tableLayout(name: string, fields: readonly Field[], primaryKey: Field |
     let column = field.id;
     if (column.length > MAX_NAME || taken.has(column.toLowerCase())) column = `~${index + 1}`;
     taken.add(column.toLowerCase());
-    const form = searchedForm(field);
+    // Numbers and moments are unique by what they mean.
+    const form = searchedForm(field) ?? (field.unique ? (typeOf(field).order ?? null) : null);
     const kind = indexKind(field);
     return {
       field,
@@ -94,6 +107,7 @@ function tableLayout(name: string, fields: readonly Field[], primaryKey: Field |
       form,
       indexKind: kind,
       index: kind === 'ordered' ? `${name}_i${index + 1}` : null,
+      unique: field.unique ? `${name}_u${index + 1}` : null,
       bucket: bucketed && kind === 'ordered' && field !== primaryKey ? bucketOf(field) : null,
     };
   });

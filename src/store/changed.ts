@@ -4,9 +4,10 @@ import type { Values } from '../envelope/record.ts';
 import type { Problem } from '../errors.ts';
 import type { Layout } from '../sql/layout.ts';
 import type { Change, RowFile } from '../update/change.ts';
+import type { Edit } from '../update/edit.ts';
 import type { StoredRecord } from './derive.ts';
 import { isTooLate } from './files.ts';
-import type { Updated } from './store.ts';
+import type { Updated, Written } from './store.ts';
 
 /** An update on its way to the database. */
 export interface UpdateJob {
@@ -17,8 +18,13 @@ export interface UpdateJob {
   readonly userId: string;
 }
 
+/** An edit on its way to the database. */
+export interface EditJob extends Omit<UpdateJob, 'change'> {
+  readonly edit: Edit;
+}
+
 /** What became of a job, or the fault that hit it. */
-export type JobResult = Updated | { readonly kind: 'fault'; readonly error: unknown };
+export type JobResult = Written | { readonly kind: 'fault'; readonly error: unknown };
 
 /** What an update with files needs to know beside its record, as of its transaction. */
 export interface FilesAtHand {

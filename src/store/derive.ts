@@ -44,14 +44,3 @@ export function deriver(layout: Layout, index: number | null): Derive {
     };
   };
 }
-
-/** A version of a record as the history keeps it (D29); `tables` are those whose rows the change replaced. */
-export function versionText(
-  { form }: Layout,
-  { values }: StoredRecord,
-  tables: ReadonlyMap<string, readonly Values[]>,
-): string {
-  const fields = Object.fromEntries(form.columns.map(({ field }, position) => [field.id, values[position] ?? '']));
-  const version = tables.size === 0 ? { fields } : { fields, tables: Object.fromEntries(tables) };
-  return JSON.stringify(version);
-}

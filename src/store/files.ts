@@ -3,7 +3,7 @@ import { typeOf } from '../fields/field-types.ts';
 import { fileOf } from '../fields/file.ts';
 import type { Layout } from '../sql/layout.ts';
 import { quote } from '../sql/sql.ts';
-import type { Change, NewFile } from '../update/change.ts';
+import type { Change, ChangedFiles, NewFile } from '../update/change.ts';
 import type { StoredRecord } from './derive.ts';
 import { Unavailable } from './store.ts';
 
@@ -36,6 +36,11 @@ export function namedAnew({ form }: Layout, stored: StoredRecord | null, { files
     }),
   );
   return [...new Set(files.named.values())].filter((id) => !held.has(id));
+}
+
+/** The IDs of files that an edit names. */
+export function namedFiles(files: ChangedFiles | null): readonly string[] {
+  return files === null ? [] : [...new Set(files.named.values())];
 }
 
 /** A place where a file is named: a record, or a version in the history. */

@@ -1,6 +1,11 @@
 // What is carried when a register moves from one place to another, whichever databases hold them: read there, written here.
 import type { User } from '../auth/caller.ts';
 import type { Values } from '../envelope/record.ts';
+import type { Conditions } from '../search/condition.ts';
+import type { Dialect } from '../sql/dialect.ts';
+import type { Layout } from '../sql/layout.ts';
+import { compileGroups } from '../sql/search.ts';
+import { allOf, quote, raw, type Sql, sql } from '../sql/sql.ts';
 import { Mistake, type Progress } from './register.ts';
 import type { StoredFile } from './store.ts';
 
@@ -30,6 +35,16 @@ export interface MovedKey {
   readonly lastUsedAt: string | null;
 }
 
+/** A webhook with its secret; what it has not been told is not carried. */
+export interface MovedWebhook {
+  readonly id: number;
+  readonly url: string;
+  /** As eventsText writes them. */
+  readonly events: string;
+  readonly secret: string;
+  readonly createdAt: string;
+}
+
 /** An app with all that the catalog has of it, each list in the order of its keys. */
 export interface MovedApp {
   readonly id: number;
@@ -46,6 +61,7 @@ export interface MovedApp {
   readonly counters: readonly (readonly [name: string, next: number])[];
   /** Interrupted imports into the app: how many records of their source are in. */
   readonly imports: readonly (readonly [fingerprint: string, position: number])[];
+  readonly webhooks: readonly MovedWebhook[];
 }
 
 /** The apps in the order of their IDs. */
@@ -78,7 +94,13 @@ export interface MovedVersion {
 export interface MoveReader {
   catalog(): Promise<MovedCatalog>;
   count(appId: number): Promise<{ readonly records: number; readonly versions: number; readonly files: number }>;
-  records(appId: number, after: Pick<MovedRecord, 'place'>, limit: number): Promise<readonly MovedRecord[]>;
+  /** Only those that meet the conditions, where there are any. */
+  records(
+    appId: number,
+    after: Pick<MovedRecord, 'place'>,
+    limit: number,
+    conditions?: Conditions,
+  ): Promise<readonly MovedRecord[]>;
   versions(
     appId: number,
     after: Pick<MovedVersion, 'place' | 'revision'>,
@@ -87,6 +109,18 @@ export interface MoveReader {
   /** Those of the files that an app has, by ID. */
   filesNamed(appId: number, ids: readonly string[]): Promise<ReadonlyMap<string, StoredFile>>;
   files(appId: number, after: Pick<StoredFile, 'id'>, limit: number): Promise<readonly StoredFile[]>;
+}
+
+/** Places of the records after one that meet conditions, in order: all records are passed once, each tested by its own columns. */
+export function placesQuery(
+  dialect: Dialect,
+  layout: Layout,
+  conditions: Conditions,
+  { after, limit }: { readonly after: number; readonly limit: number },
+): Sql {
+  const tests = compileGroups(dialect, layout, conditions).map(({ test }) => test);
+  const all = allOf([sql`t.pms_seq > ${after}`, ...tests]);
+  return sql`select t.pms_seq from ${raw(quote(layout.form.name))} t where ${all} order by t.pms_seq limit ${limit}`;
 }
 
 /** The register that is moved. It is only read. */
@@ -140,14 +174,16 @@ export const MOVE_NOTE = 'move';
 export function refuseUnfinishedMove(note: string | undefined): void {
   if (note === undefined) return;
   const { from } = JSON.parse(note) as NotedMove;
-  throw new Mistake(`a move of ${from} into it is not finished; finish it by running the same daicho move again`);
+  throw new Mistake(
+    `it is not finished: it is being filled from ${from}, or that was interrupted; finish it by running the same command again`,
+  );
 }
 
 /** Refuses a target that holds something else than this move; gives its note where it was begun before. */
 export function judgeTarget(note: string | undefined, isEmpty: boolean, move: Move): NotedMove | null {
   if (note === undefined) {
     if (isEmpty) return null;
-    throw new Mistake('there is a register already; a register moves only to where there is none');
+    throw new Mistake('there is a register already; a register is moved or restored only to where there is none');
   }
   const noted = JSON.parse(note) as NotedMove;
   if (noted.fingerprint === move.fingerprint) return noted;

@@ -120,6 +120,10 @@ export interface Register {
   reindex(appCode: string, progress: Progress): Promise<void>;
   /** `fingerprint` names the source, so that an interrupted load can go on. */
   load(appCode: string, userId: string, fingerprint: string): Promise<Loader>;
+  /** How many versions the history of an app has. */
+  countVersions(appCode: string): Promise<number>;
+  /** Forgets versions that were replaced, and records that were deleted, before a time (`YYYY-MM-DD HH:MM:SS`); gives how many. */
+  forgetVersions(appCode: string, before: string): Promise<number>;
   /** Whether the app's records are being built or loaded, or that was interrupted. */
   isBuilding(appCode: string): Promise<boolean>;
   /** Files of an app after an ID, in the order of their IDs. */

@@ -71,7 +71,7 @@ export function sourceDeriver(
 }
 
 /** Primary keys that the counter of primary keys has to pass. */
-const WHOLE = /^[1-9]\d{0,14}$/;
+export const WHOLE = /^[1-9]\d{0,14}$/;
 
 function isNumbered(field: Field): boolean {
   return typeOf(field).filledBy === 'server';

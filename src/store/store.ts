@@ -7,8 +7,12 @@ import type { StoredFile } from '../fields/file.ts';
 export { Unavailable } from '../errors.ts';
 export type { StoredFile } from '../fields/file.ts';
 
+import type { CalculationFault } from '../formulas/evaluate-all.ts';
 import type { Search } from '../search/condition.ts';
 import type { Change } from '../update/change.ts';
+import type { Edit } from '../update/edit.ts';
+import type { RecordHistory, WholeRecord } from './versions.ts';
+import type { Webhook } from './webhooks.ts';
 
 /** A key as the catalog holds it: never the key itself, only its digest (D10). */
 export interface AppKey {
@@ -33,6 +37,8 @@ export interface RegisteredApp {
   readonly access: Access;
   /** Keys that are not revoked, by digest in hexadecimal. */
   readonly keys: ReadonlyMap<string, AppKey>;
+  /** Who is told of what is written. */
+  readonly webhooks: readonly Webhook[];
 }
 
 /** Everything a request is judged by; a snapshot. */
@@ -58,14 +64,31 @@ export type Found =
 
 /** What became of an update. */
 export type Updated =
-  /** The record's entries after it, as JSON members without braces. */
-  | { readonly kind: 'updated'; readonly entries: string }
+  /** The record's entries after it, as JSON members without braces; `faults`: fields that could not be calculated. */
+  | {
+      readonly kind: 'updated';
+      readonly entries: string;
+      readonly revision?: number;
+      readonly faults?: readonly CalculationFault[];
+    }
   | { readonly kind: 'unknown_record' }
   | { readonly kind: 'revision_conflict'; readonly revision: string }
   /** What only the database knows to be wrong with it: a file that is not there, a row that is not. */
   | { readonly kind: 'refused'; readonly problems: readonly Problem[] }
   /** The app's definition is another by now: parse the request again. */
   | { readonly kind: 'stale' };
+
+/** What became of an edit (D39). */
+export type Written = Updated | { readonly kind: 'deleted' };
+
+/** Edits that come in batches, and what becomes of them. */
+export interface TogetherEdits {
+  readonly batches: AsyncIterable<readonly Edit[]>;
+  /** Called with what became of a batch; nothing of it is durable before the end. */
+  written(results: readonly Written[]): void;
+  /** Asked at the end: whether all is to be made durable, or undone. */
+  commits(): boolean;
+}
 
 export interface Store {
   /** The catalog. What it allows is done only if it is that of the moment; what it refuses is asked again with `renewed`. */
@@ -81,6 +104,16 @@ export interface Store {
   files(app: RegisteredApp, ids: readonly string[]): Promise<ReadonlyMap<string, StoredFile> | 'stale'>;
   /** Answered only after the change is durable; updates waiting together share a commit (D29, D31). */
   update(app: RegisteredApp, change: Change, userId: string): Promise<Updated>;
+  /** The same of what operations beside the specification write (D39). */
+  edit(app: RegisteredApp, edit: Edit, userId: string): Promise<Written>;
+  /** Many edits in one transaction: all of them are done, or none. */
+  editTogether(app: RegisteredApp, userId: string, edits: TogetherEdits): Promise<'done' | 'stale'>;
+  /** A record with its rows; null where there is none. */
+  record(app: RegisteredApp, primaryKey: string): Promise<WholeRecord | null | 'stale'>;
+  /** The history of a record, deleted ones included; null where there is none. */
+  history(app: RegisteredApp, primaryKey: string): Promise<RecordHistory | null | 'stale'>;
+  /** How many records a search finds. */
+  count(app: RegisteredApp, search: Search): Promise<number | 'stale'>;
   /** Notes that a key was used; written some time later. */
   keyUsed(key: AppKey): void;
   /** Takes up work that another process left unfinished; resolves when it is done. */

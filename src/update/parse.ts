@@ -8,7 +8,7 @@ import type { PartTarget } from './parts.ts';
 import { updateRule } from './rules.ts';
 
 /** Entry by which a client says which revision it read (D24). */
-const REVISION = 'pms_revision';
+export const REVISION = 'pms_revision';
 
 /** What `param` asks for, as far as it can be known without the register. */
 export interface ParsedChange {
@@ -17,7 +17,7 @@ export interface ParsedChange {
   /** Field ID → value to write; without the fields whose value is a file's ID. */
   readonly values: ReadonlyMap<string, string>;
   /** File or image field → the file ID that was sent. */
-  readonly named: ReadonlyMap<string, string>;
+  readonly named: ReadonlyMap<Field, string>;
 }
 
 /** The change `param` asks for; what is wrong with it is added to `problems`. A part wins over the entry of its field (spec 4.2). */
@@ -29,7 +29,7 @@ export function parseChange(
   problems: Problem[],
 ): ParsedChange {
   const values = new Map<string, string>();
-  const named = new Map<string, string>();
+  const named = new Map<Field, string>();
   const inParts = new Set(parts.flatMap(({ field, row }) => (row === null ? field : [])));
   let primaryKey = '';
   for (const field of app.fields) {
@@ -48,7 +48,7 @@ export function parseChange(
       if (sent === '') problems.push({ code: 'missing_primary_key', at: field.id });
       primaryKey = sent;
     } else if (typeOf(field).holds !== undefined && sent !== '') {
-      named.set(field.id, sent);
+      named.set(field, sent);
     } else {
       const value = parseValue(field, sent, problems);
       if (value !== null) values.set(field.id, value);
@@ -71,7 +71,8 @@ export function parseValue(field: Field, sent: string, problems: Problem[]): str
   return null;
 }
 
-function entryValue(id: string, entry: JsonValue, problems: Problem[]): string | null {
+/** The `value` of an entry; null after adding the problem that it has none. */
+export function entryValue(id: string, entry: JsonValue, problems: Problem[]): string | null {
   if (!(entry instanceof Map)) {
     problems.push({ code: 'entry_not_object', at: id });
     return null;

@@ -32,7 +32,7 @@ export interface Reply {
   readonly json: any;
 }
 
-export interface Running extends Pick<FreshRegister, 'query' | 'holds'> {
+export interface Running extends Pick<FreshRegister, 'place' | 'query' | 'holds'> {
   readonly url: string;
   readonly store: Store;
   readonly files: FileStore;
@@ -77,7 +77,7 @@ export function appOf(yaml: string): { app: App; source: string } {
 
 /** Starts a server; close it in `after`. */
 export async function startRunning(options: Partial<ServerOptions> = {}): Promise<Running> {
-  const { openRegister, openStore, query, holds, remove } = await freshRegister();
+  const { place, openRegister, openStore, query, holds, remove } = await freshRegister();
   const register = await openRegister();
   const store = await openStore();
   const filesDir = mkdtempSync(join(tmpdir(), 'daicho-test-files-'));
@@ -105,6 +105,7 @@ export async function startRunning(options: Partial<ServerOptions> = {}): Promis
 
   return {
     url,
+    place,
     query,
     holds,
     store,

@@ -138,7 +138,8 @@ async function textFrom(
 
 /** Every byte as a character. */
 async function bytesOf(answer: Answer): Promise<string> {
-  if (answer.kind === 'content') throw new Error('no operation of these answers with a file');
+  if (answer.kind === 'content' || answer.kind === 'lines')
+    throw new Error('no operation of these answers with a file');
   if (answer.kind === 'text') return Buffer.from(answer.text).toString('latin1');
   const parts = [Buffer.from(answer.open)];
   if (answer.kind === 'records') parts.push(Buffer.from(answer.records), Buffer.from(answer.close));

@@ -1,4 +1,4 @@
-// Spec 6: events, webhooks and notifications are not shown, so there are none.
+// Spec 6: events, webhooks and notifications are not shown, so there are none under v1; ours are P24.
 import assert from 'node:assert/strict';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';

@@ -20,6 +20,9 @@ fields:
   - { id: e_at, type: datetime }
   - { id: e_file, type: file }
   - { id: e_image, type: image }
+  - { id: e_unique, type: text, unique: true }
+  - { id: e_choice, type: dropdown, choices: [甲, 乙] }
+  - { id: e_needed, type: text, required: true }
 tables:
   - { code: e_rows, fields: [{ id: e_row, type: text, search: exact }, { id: e_paper, type: file }] }
 `;
@@ -28,7 +31,7 @@ let opened: Opened;
 /** The same with every refusal answered 200. */
 let always: Opened;
 const open = async (always200: boolean) => {
-  const app = await openApp(definition('E'), [{ e_primarykey: '1' }, { e_primarykey: '2' }], {
+  const app = await openApp(definition('E'), [{ e_primarykey: '1', e_unique: '一' }, { e_primarykey: '2' }], {
     always200,
     maxRecords: 1,
     maxBody: 50_000,
@@ -73,6 +76,19 @@ const downloading =
   (parameters: Record<string, string>): Provoke =>
   (app) =>
     app.running.post('/webapi/x1/file/download', { ...app.credentials, ...parameters });
+/** An operation beside the specification (D39), with what the app requires. */
+const beside =
+  (operation: string, values: Record<string, string>, more: Record<string, string> = {}, tables = {}): Provoke =>
+  ({ running, credentials }) => {
+    const param = JSON.stringify({ ...entries(values), ...tables });
+    return running.post(`/webapi/x1/${operation}`, { ...credentials, param, ...more });
+  };
+const inserting = (values: Record<string, string>, tables = {}): Provoke =>
+  beside('data/insert', { e_needed: '要', ...values }, {}, tables);
+const bulk =
+  (lines: string, atomic: string): Provoke =>
+  ({ running, credentials }) =>
+    running.post('/webapi/x1/data/bulk', { ...credentials, lines, atomic });
 const asUser =
   (index: number, user: string, more = {}): Provoke =>
   (app) =>
@@ -83,6 +99,9 @@ interface Row {
   /** What the message must name. */
   readonly names: string;
 }
+
+/** The administrator's key. */
+const ADMIN = { appkey: 'key-2-admin' };
 
 /** A request for every code; the codes that no request can provoke are below. */
 const PROVOKED: { readonly [code in Exclude<ErrorCode, keyof typeof NOT_PROVOKED>]: Row } = {
@@ -107,6 +126,11 @@ const PROVOKED: { readonly [code in Exclude<ErrorCode, keyof typeof NOT_PROVOKED
     provoke: (app) => app.running.post(SEARCH, '', { 'content-type': 'multipart/form-data' }),
     names: '',
   },
+  bad_key: { provoke: beside('data/upsert', { e_primarykey: '1' }, { key: 'e_text' }), names: 'e_text' },
+  bad_version: { provoke: beside('data/restore', { e_primarykey: '1' }, { ...ADMIN, version: '0' }), names: 'version' },
+  bad_atomic: { provoke: bulk('', 'yes'), names: 'atomic' },
+  line_not_json: { provoke: bulk('{', '1'), names: '1 行目' },
+  bad_line: { provoke: bulk('{}', '1'), names: '1 行目' },
   param_not_json: { provoke: sending('{'), names: 'param' },
   param_not_object: { provoke: sending('1'), names: 'param' },
   param_repeated_key: { provoke: sending('{"e_text":"","e_text":""}'), names: 'e_text' },
@@ -121,6 +145,7 @@ const PROVOKED: { readonly [code in Exclude<ErrorCode, keyof typeof NOT_PROVOKED
   },
   conditions_not_object: { provoke: searching({ e_rows: '' }), names: 'e_rows' },
   entry_not_object: { provoke: (app) => app.update({ e_primarykey: { value: '1' }, e_text: '' }), names: 'e_text' },
+  rows_not_array: { provoke: inserting({}, { e_rows: {} }), names: 'e_rows' },
   value_not_string: { provoke: (app) => app.update({ e_primarykey: { value: '1' }, e_text: {} }), names: 'e_text' },
   missing_primary_key: { provoke: (app) => app.update(entries({ e_text: '' })), names: 'e_primarykey' },
   not_a_number: { provoke: searching({ e_number: '百' }), names: 'e_number' },
@@ -132,6 +157,12 @@ const PROVOKED: { readonly [code in Exclude<ErrorCode, keyof typeof NOT_PROVOKED
   bad_character: { provoke: updating({ e_text: '\0' }), names: 'e_text' },
   unknown_file: { provoke: updating({ e_file: '無い' }), names: 'e_file' },
   unknown_row: { provoke: sendingFiles(['e_paper_7']), names: 'e_paper_7' },
+  required_value: { provoke: beside('data/insert', {}), names: 'e_needed' },
+  not_a_choice: { provoke: inserting({ e_choice: '丙' }), names: '甲, 乙' },
+  unknown_version: {
+    provoke: beside('data/restore', { e_primarykey: '1' }, { ...ADMIN, version: '77' }),
+    names: '77',
+  },
   not_an_image: { provoke: sendingFiles(['e_image']), names: 'e_image' },
   file_part_refused: { provoke: sendingFiles(['e_text']), names: 'e_text' },
   too_many_records: { provoke: searching({}), names: '1' },
@@ -170,6 +201,8 @@ const PROVOKED: { readonly [code in Exclude<ErrorCode, keyof typeof NOT_PROVOKED
     provoke: (app) => app.update({ ...entries({ e_primarykey: '1' }), pms_revision: { value: '7' } }),
     names: '7',
   },
+  record_exists: { provoke: inserting({ e_primarykey: '2' }), names: 'e_primarykey' },
+  not_unique: { provoke: inserting({ e_unique: '一' }), names: 'e_unique' },
   body_too_large: { provoke: (app) => app.running.post(SEARCH, 'x'.repeat(50_001)), names: '50000' },
   file_too_large: { provoke: sendingFiles(['e_file'], 2_001), names: 'e_file' },
   files_too_large: { provoke: sendingFiles(['e_file', 'e_image'], 2_000), names: '3000' },
@@ -194,7 +227,9 @@ const PROVOKED: { readonly [code in Exclude<ErrorCode, keyof typeof NOT_PROVOKED
 /** Codes that no request provokes here, and why. */
 const NOT_PROVOKED = {
   malformed_request: 'not HTTP: 7-errors-http.test.ts',
+  not_calculated: 'is no refusal: test/x1/calculated.test.ts',
   unavailable: 'needs a store that cannot serve: below',
+  line_too_long: 'needs a line longer than a body: test/x1/bulk.test.ts',
   range_not_satisfiable: 'needs a file: test/file-download.test.ts',
 } as const;
 

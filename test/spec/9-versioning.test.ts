@@ -45,7 +45,13 @@ const PATHS = [
   ['D39: deleting is not under v1', '/webapi/v1/data/delete'],
   ['D39: downloading is not under v1', '/webapi/v1/file/download'],
   ['D39: history is not under v1', '/webapi/v1/data/history'],
-  ['D39: bulk loading is not under v1', '/webapi/v1/dataset/load'],
+  ['D39: bulk loading is not under v1', '/webapi/v1/data/bulk'],
+  ['D39: upserting is not under v1', '/webapi/v1/data/upsert'],
+  ['D39: restoring is not under v1', '/webapi/v1/data/restore'],
+  ['D39: getting is not under v1', '/webapi/v1/data/get'],
+  ['D39: counting is not under v1', '/webapi/v1/dataset/count'],
+  ['D39: tables are not under v1', '/webapi/v1/table/update'],
+  ['D39: definitions are not under v1', '/webapi/v1/app/definition'],
 ] as const;
 
 for (const [title, path] of PATHS) {

@@ -22,6 +22,11 @@ const ELSEWHERE: Readonly<Record<string, readonly string[]>> = {
   P18: ['test/sweep.test.ts', 'test/contract/files.test.ts'],
   P19: ['test/images.test.ts'],
   P20: ['test/contract/files.test.ts'],
+  P21: ['test/formulas.test.ts', 'test/x1/calculated.test.ts'],
+  P22: ['test/export.test.ts', 'test/import-formats.test.ts'],
+  P23: ['test/backup.test.ts'],
+  P24: ['test/webhooks.test.ts'],
+  P25: ['test/x1', 'test/on-postgres/x1.test.ts'],
 };
 
 /** How the rows of a table of the specification are named in titles, by the table's first column. */

@@ -3,6 +3,7 @@ import type { App } from '../../app/app.ts';
 import type { Rights, User } from '../../auth/caller.ts';
 import { parseDefinition } from '../definition-text.ts';
 import type { AppKey, Catalog, RegisteredApp } from '../store.ts';
+import { eventsOf, type Webhook } from '../webhooks.ts';
 import { type Connection, type Pool, rowsOf, run } from './connection.ts';
 
 /** A catalog and the version it has. */
@@ -25,7 +26,7 @@ export async function catalogChanged(tx: Connection, schema: string): Promise<vo
 
 /** The catalog of one state of the data; definitions that `before` has too are not read again. */
 export async function readCatalog(pool: Pool, before: VersionedCatalog | null = null): Promise<VersionedCatalog> {
-  const [settings, users, apps, rights, keys, builds] = await pool.begin(
+  const [settings, users, apps, rights, keys, builds, webhooks] = await pool.begin(
     'isolation level repeatable read read only',
     (tx) =>
       Promise.all([
@@ -50,6 +51,7 @@ export async function readCatalog(pool: Pool, before: VersionedCatalog | null = 
           'select app_id, id, user_id, digest, expires_at from keys where revoked_at is null',
         ),
         rowsOf<[number]>(tx, 'select app_id from builds'),
+        rowsOf<[number, number, string]>(tx, 'select app_id, id, events from webhooks order by id'),
       ]),
   );
   const settled = new Map(settings);
@@ -63,10 +65,13 @@ export async function readCatalog(pool: Pool, before: VersionedCatalog | null = 
     Buffer.from(digest).toString('hex'),
     { id, userId, digest, expiresAt: expiresAt === null ? null : Number(expiresAt) },
   ]);
+  const webhooksOf = grouped(webhooks, ([id, events]): [number, Webhook] => [id, { id, events: eventsOf(events) }]);
   const registered = apps.map(([id, code, version, generation, definition]): [string, RegisteredApp] => {
     const app: App = definition === null ? (known.get(code) as RegisteredApp).app : parseDefinition(definition);
     const access = { rights: rightsOf.get(id) ?? new Map(), everyone: app.everyone };
-    return [code, { id, version, generation, distributed, app, access, keys: keysOf.get(id) ?? new Map() }];
+    const keys = keysOf.get(id) ?? new Map();
+    const webhooks = [...(webhooksOf.get(id)?.values() ?? [])];
+    return [code, { id, version, generation, distributed, app, access, keys, webhooks }];
   });
   return {
     version: settled.get('catalog_version') as string,

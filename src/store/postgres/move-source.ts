@@ -1,4 +1,6 @@
 // Reads a register in a database to be moved elsewhere, in transactions that cannot write.
+import type { Conditions } from '../../search/condition.ts';
+import { POSTGRES } from '../../sql/dialect.ts';
 import { layoutOf } from '../../sql/layout.ts';
 import { quote } from '../../sql/sql.ts';
 import { parseDefinition } from '../definition-text.ts';
@@ -9,6 +11,7 @@ import {
   type MovedUser,
   type MoveReader,
   type MoveSource,
+  placesQuery,
   refuseOtherVersion,
   refuseUnfinishedMove,
   unfinishedWork,
@@ -61,6 +64,14 @@ export async function openPostgresSource(place: Place): Promise<MoveSource> {
 export function moveReader(on: Connection): MoveReader & { table(appId: number): RecordTable } {
   let tables = new Map<number, RecordTable>();
   const table = (appId: number) => tables.get(appId) as RecordTable;
+  const meeting = async (from: RecordTable, after: number, limit: number, conditions: Conditions) => {
+    const { text, values } = placesQuery(POSTGRES, from.layout, conditions, { after, limit });
+    const places = await rowsOf<[string]>(on, POSTGRES.print(text), values);
+    return from.at(
+      on,
+      places.map(([place]) => Number(place)),
+    );
+  };
   return {
     table,
     async catalog() {
@@ -83,9 +94,11 @@ export function moveReader(on: Connection): MoveReader & { table(appId: number):
       );
       return { records, versions, files: ofFiles };
     },
-    async records(appId, { place: after }, limit) {
+    async records(appId, { place: after }, limit, conditions) {
       const from = table(appId);
-      const records = await from.after(on, after, limit);
+      const records = await (conditions === undefined
+        ? from.after(on, after, limit)
+        : meeting(from, after, limit, conditions));
       const places = records.map(({ seq }) => seq);
       const rows = await Promise.all(from.layout.tables.map((_, index) => from.rows(on, index, places)));
       return records.map(({ seq, revision, values }) => ({
@@ -118,7 +131,7 @@ interface ReadCatalog {
 }
 
 async function readCatalog(on: Connection): Promise<ReadCatalog> {
-  const [settings, users, apps, rights, keys, counters, imports] = await Promise.all([
+  const [settings, users, apps, rights, keys, counters, imports, webhooks] = await Promise.all([
     rowsOf<[string]>(on, `select value from settings where name = 'web_api'`),
     rowsOf<[string, string, MovedUser['lang'], string]>(on, 'select id, name, lang, created_at from users order by id'),
     rowsOf<[number, string, string, string, number, number, string]>(
@@ -140,6 +153,10 @@ async function readCatalog(on: Connection): Promise<ReadCatalog> {
       `select app_id, name, next from counters where name not like ' %' order by name`,
     ),
     rowsOf<[number, string, string]>(on, 'select app_id, fingerprint, position from imports order by fingerprint'),
+    rowsOf<[number, number, string, string, string, string]>(
+      on,
+      'select app_id, id, url, events, secret, created_at from webhooks order by id',
+    ),
   ]);
   const ofApp = <Row extends readonly [number, ...unknown[]]>(rows: readonly Row[], id: number) =>
     rows.filter(([appId]) => appId === id);
@@ -168,6 +185,9 @@ async function readCatalog(on: Connection): Promise<ReadCatalog> {
           keys: ofApp(keys, id).map(keyOf),
           counters: ofApp(counters, id).map(([, name, next]) => [name, Number(next)]),
           imports: ofApp(imports, id).map(([, fingerprint, position]) => [fingerprint, Number(position)]),
+          webhooks: ofApp(webhooks, id).map(([, webhook, url, events, secret, addedAt]) => ({
+            ...{ id: webhook, url, events, secret, createdAt: addedAt },
+          })),
         }),
       ),
     },

@@ -169,7 +169,7 @@ async function insertRecords(
 
 async function putCatalog(tx: Connection, before: MovedCatalog, { webApi, users, apps }: MovedCatalog): Promise<void> {
   await run(tx, `update settings set value = $1 where name = 'web_api'`, [webApi]);
-  await run(tx, `delete from rights; delete from keys; delete from imports`);
+  await run(tx, `delete from rights; delete from keys; delete from imports; delete from webhooks`);
   // Those of places and rows go on with what was copied.
   await run(tx, `delete from counters where name not like ' %'`);
   const isKept = (app: MovedApp) => apps.some((other) => hasSameRecords(app, other));
@@ -189,6 +189,7 @@ async function putCatalog(tx: Connection, before: MovedCatalog, { webApi, users,
     );
   }
   for (const app of apps) await putApp(tx, app, before);
+  await run(tx, `select setval(pg_get_serial_sequence('webhooks', 'id'), max(id)) from webhooks having max(id) > 0`);
   // Answers that were copied show the name as it was.
   for (const { id, name } of users) {
     if (before.apps.length > 0 && old.get(id)?.name !== name) await startRename(tx, id);
@@ -232,6 +233,14 @@ async function putApp(tx: Connection, app: MovedApp, before: MovedCatalog): Prom
     await run(tx, 'insert into imports (app_id, fingerprint, position) values ($1::int, $2, $3::bigint)', [
       ...[id, fingerprint, position],
     ]);
+  }
+  for (const { id: webhook, url, events, secret, createdAt: addedAt } of app.webhooks) {
+    await run(
+      tx,
+      `insert into webhooks (id, app_id, url, events, secret, created_at) overriding system value
+       values ($1::int, $2::int, $3, $4, $5, $6)`,
+      [webhook, id, url, events, secret, addedAt],
+    );
   }
 }
 

@@ -1,7 +1,7 @@
 // The register on PostgreSQL: what the command line does, on connections of its own, also while servers run.
 import { compareApps, type DefinitionChange } from '../../app/definition-change.ts';
 import { convert } from '../../fields/field-types.ts';
-import { layoutOf } from '../../sql/layout.ts';
+import { keyColumn, layoutOf } from '../../sql/layout.ts';
 import { quote } from '../../sql/sql.ts';
 import { now } from '../clock.ts';
 import {
@@ -14,10 +14,11 @@ import {
   type Register,
 } from '../register.ts';
 import type { RegisteredApp } from '../store.ts';
+import { becomingUnique, uniqueValues } from '../unique.ts';
 import { abandonBuild, beginBuild, dropOldTables, finishBuild, pendingBuild } from './build.ts';
 import { catalogChanged, readCatalog } from './catalog.ts';
 import { check } from './check.ts';
-import { type Connection, guarded, openPool, type Place, type Pool, rowsOf, run } from './connection.ts';
+import { arrayText, type Connection, guarded, openPool, type Place, type Pool, rowsOf, run } from './connection.ts';
 import { fileReferences, filesAfter, findFiles, forgetFiles, useFiles, whileUnused } from './files.ts';
 import { withLease } from './lease.ts';
 import { openLoader, type Release } from './load.ts';
@@ -150,6 +151,7 @@ export async function openPostgresRegister(place: Place): Promise<Register> {
     source: async (appCode) => sourceOf(pool, await appOf(appCode)),
     countRecords: async (appCode) => countRecords(pool, await appOf(appCode)),
     async apply(app, source, options) {
+      if (await isSpread(pool)) refuseSpreadUnique(app);
       await refresh();
       const registered = catalog.apps.get(app.code);
       if (registered !== undefined) return applyChanged(registered, app, source, options);
@@ -202,6 +204,15 @@ export async function openPostgresRegister(place: Place): Promise<Register> {
       });
       return loader;
     },
+    async countVersions(appCode) {
+      const { app, id, generation } = await appOf(appCode);
+      const { history } = layoutOf(app, id, generation);
+      return Number((await rowsOf<[string]>(pool, `select count(*) from ${quote(history)}`))[0]?.[0]);
+    },
+    async forgetVersions(appCode, before) {
+      const { app, id, generation } = await appOf(appCode);
+      return forgetVersions(pool, layoutOf(app, id, generation).history, before);
+    },
     isBuilding: async (appCode) => (await pendingBuild(pool, (await appOf(appCode)).id)) !== null,
     files: async (appCode, after, limit) => filesAfter(pool, (await appOf(appCode)).id, after, limit),
     async useFiles(appCode, ids) {
@@ -241,6 +252,7 @@ export async function openPostgresRegister(place: Place): Promise<Register> {
         );
       }
       if (pending !== null) await abandonBuild(pool, schema, registered, pending);
+      await refuseDuplicates(pool, registered, app);
       if (report.change.rebuild) {
         const build = await beginBuild(pool, schema, registered, app, source, loses ? 'lossy' : 'rebuild');
         await finishBuild(pool, schema, registered, build, options.progress);
@@ -271,6 +283,56 @@ export async function openPostgresRegister(place: Place): Promise<Register> {
       report: { kind, change: difference, unreadable, records: difference.rebuild ? records : 0 },
       loses: (difference.losses.length > 0 && records > 0) || unreadable.length > 0,
     };
+  }
+}
+
+/** Refuses a definition by which a field becomes unique that is not. */
+async function refuseDuplicates(
+  pool: Pool,
+  { app: before, id, generation, distributed }: RegisteredApp,
+  app: RegisteredApp['app'],
+): Promise<void> {
+  const layout = layoutOf(before, id, generation, distributed);
+  for (const { column, field } of becomingUnique(before, layoutOf(app, id, generation, distributed))) {
+    const take = uniqueValues(column, field);
+    const name = quote(layout.form.columns.find((candidate) => candidate.field.id === field.id)?.name as string);
+    await pool.begin(async (tx) => {
+      const text = `select ${name}, ${quote(keyColumn(layout))} from ${quote(layout.form.name)} where ${name} is not null`;
+      await run(tx, `declare read no scroll cursor for ${text}`);
+      for (let left = true; left; ) {
+        const rows = await rowsOf<[string, string]>(tx, 'fetch 5000 from read');
+        for (const [value, key] of rows) take(value, key);
+        left = rows.length > 0;
+      }
+    });
+  }
+}
+
+/** Unique fields cannot be seen to where the records are spread over several databases. */
+function refuseSpreadUnique({ code, fields }: RegisteredApp['app']): void {
+  const field = fields.find(({ unique }) => unique);
+  if (field === undefined) return;
+  throw new Mistake(`${code}: ${field.id} cannot be unique in a register that is spread over several databases`);
+}
+
+/** Versions forgotten in one transaction. */
+const FORGOTTEN_AT_ONCE = 1_000;
+
+/** Walks through a history once, in its order, some versions in each transaction. */
+async function forgetVersions(pool: Pool, history: string, before: string): Promise<number> {
+  const next = `select record, revision from ${quote(history)}
+    where (record, revision) > ($1::bigint, $2::int) and at < $3 order by record, revision limit ${FORGOTTEN_AT_ONCE}`;
+  let forgotten = 0;
+  for (let after: readonly [string, number] = ['0', 0]; ; ) {
+    const some = await rowsOf<[string, number]>(pool, next, [...after, before]);
+    await run(
+      pool,
+      `delete from ${quote(history)} where (record, revision) in (select * from unnest($1::bigint[], $2::int[]))`,
+      [arrayText(some.map(([record]) => record)), arrayText(some.map(([, revision]) => revision))],
+    );
+    forgotten += some.length;
+    if (some.length < FORGOTTEN_AT_ONCE) return forgotten;
+    after = some.at(-1) as [string, number];
   }
 }
 

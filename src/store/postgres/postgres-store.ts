@@ -2,12 +2,14 @@
 import type { Worker } from 'node:worker_threads';
 import type { Search } from '../../search/condition.ts';
 import { type Layout, layoutOf } from '../../sql/layout.ts';
+import { CATALOG_VERSION } from '../../sql/search.ts';
 import { now } from '../clock.ts';
 import { closed } from '../records-text.ts';
 import { type Found, type RegisteredApp, type Store, Unavailable } from '../store.ts';
 import { startThread } from '../thread.ts';
 import {
   arrayText,
+  type Connection,
   guarded,
   isGone,
   isLost,
@@ -19,12 +21,15 @@ import {
   rowsOf,
   run,
 } from './connection.ts';
+import { readWhole } from './edit.ts';
+import { openEditing } from './editing.ts';
 import { findFiles } from './files.ts';
 import { liveCatalog } from './live-catalog.ts';
 import { longAnswer } from './long-answer.ts';
+import { type RecordTable, recordTable } from './record-table.ts';
 import { watchReplicas } from './replicas.ts';
 import { openSchema } from './schema.ts';
-import { makePlan, placeOf, readPage } from './searcher.ts';
+import { countRecords, makePlan, placeOf, readPage } from './searcher.ts';
 import { tokenFrequencies } from './token-frequencies.ts';
 import { openWriter } from './writer.ts';
 
@@ -32,6 +37,8 @@ import { openWriter } from './writer.ts';
 const SHORT = 200;
 /** A search that may have to look at more rows than this before its first page is read through a cursor. */
 const MUCH_WORK = 4_000;
+/** A bound for counting that no register reaches. */
+const MOST = 2_000_000_000;
 /** Milliseconds between two notes of the uses of keys. */
 const NOTE_KEYS_AFTER = 30_000;
 /** Milliseconds between two looks for work that another process left unfinished. */
@@ -70,6 +77,7 @@ export async function openPostgresStore(options: PostgresStoreOptions): Promise<
   const { catalog, replicas } = opened;
   const frequencies = tokenFrequencies(pool);
   const writer = openWriter(place, pool, catalog, replicas);
+  const editing = openEditing(place, pool, catalog, replicas);
   const layouts = new WeakMap<RegisteredApp, Layout>();
   const used = new Map<number, number>();
   let isClosed = false;
@@ -148,6 +156,24 @@ export async function openPostgresStore(options: PostgresStoreOptions): Promise<
     });
   };
 
+  /** Reads of one moment, in which the catalog is still that which the request was judged by. */
+  const readRecords = <T>(app: RegisteredApp, work: (on: Connection, table: RecordTable) => Promise<T>) =>
+    guarded('read', async (): Promise<T | 'stale'> => {
+      const seen = catalog.current();
+      if (seen.apps.get(app.app.code) !== app) return 'stale';
+      try {
+        return await long.begin('isolation level repeatable read read only', async (tx) => {
+          const [version] = await rowsOf<[string]>(tx, `select ${CATALOG_VERSION}`);
+          if (version?.[0] === seen.version) return work(tx, recordTable(layoutFor(app)));
+          await catalog.renewed(seen);
+          return 'stale';
+        });
+      } catch (error) {
+        if (isGone(error) && (await catalog.renewed(seen))) return 'stale';
+        throw error;
+      }
+    });
+
   const store: Store = {
     catalog() {
       if (isClosed) throw new Unavailable('the database is closed');
@@ -183,6 +209,19 @@ export async function openPostgresStore(options: PostgresStoreOptions): Promise<
         return new Map(found.map((file) => [file.id, file]));
       }),
     update: (app, change, userId) => writer.update({ appCode: app.app.code, version: app.version, change, userId }),
+    edit: (app, edit, userId) => editing.edit({ appCode: app.app.code, version: app.version, edit, userId }),
+    editTogether: (app, userId, edits) => editing.together(app, userId, edits),
+    record: (app, primaryKey) => readRecords(app, (on, table) => readWhole(on, table, primaryKey)),
+    history: (app, primaryKey) =>
+      readRecords(app, async (on, table) => {
+        const live = await readWhole(on, table, primaryKey);
+        const place = live?.seq ?? (await table.deletedPlace(on, primaryKey));
+        return place === null ? null : { live, versions: await table.versions(on, place) };
+      }),
+    count: (app, search) =>
+      readRecords(app, async (on, { layout }) =>
+        countRecords(on, await makePlan(on, frequencies, layout, search), 0, MOST),
+      ),
     keyUsed(key) {
       used.set(key.id, Date.now());
     },
@@ -200,6 +239,7 @@ export async function openPostgresStore(options: PostgresStoreOptions): Promise<
       clearInterval(resumer);
       await resuming?.terminate();
       await writer.close();
+      await editing.close();
       await noteUses().catch(() => {});
       await catalog.close();
       await replicas.close();

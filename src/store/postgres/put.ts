@@ -1,11 +1,14 @@
 // Puts records of a load in, or over those with their primary keys; keeps the versions that it replaces (D29).
 import type { Values } from '../../envelope/record.ts';
+import { uniqueKey } from '../../sql/layout.ts';
 import { now } from '../clock.ts';
-import { deriver, type StoredRecord, versionText } from '../derive.ts';
+import { deriver, type StoredRecord } from '../derive.ts';
 import { refuseLate } from '../files.ts';
 import type { Loaded, LoadRecord } from '../register.ts';
 import { type DerivedRecord, sourceDeriver, valuesAfter } from '../source-records.ts';
 import type { RegisteredApp } from '../store.ts';
+import { refuseClash } from '../unique.ts';
+import { versionText } from '../versions.ts';
 import { currentNames } from './build.ts';
 import type { Connection } from './connection.ts';
 import { lockCounters, saveCounters, takeNumbers } from './counters.ts';
@@ -39,6 +42,7 @@ export async function putRecords(
     );
     const stored = new Map(found.map((record) => [record.values[keyPosition] as string, record]));
     const fresh = some.filter(({ primaryKey }) => !stored.has(primaryKey));
+    await refuseTaken(tx, table, some, stored);
     await insertFresh(tx, appId, table, fresh);
     const known = some.flatMap((derived) => {
       const record = stored.get(derived.primaryKey);
@@ -49,6 +53,29 @@ export async function putRecords(
   }
   await saveCounters(tx, appId, counters.changed());
   return { inserted, updated: records.length - inserted };
+}
+
+/** Refuses records with values of unique fields that other records have, in the batch or before it. */
+async function refuseTaken(
+  tx: Connection,
+  { layout, placeOf }: RecordTable,
+  records: readonly DerivedRecord[],
+  stored: ReadonlyMap<string, StoredRecord>,
+): Promise<void> {
+  for (const [position, column] of layout.form.columns.entries()) {
+    if (column.unique === null) continue;
+    const seen = new Set<string>();
+    for (const derived of records) {
+      const value = derived.record.columns[position] ?? '';
+      const known = stored.get(derived.primaryKey);
+      // What the load does not give keeps its value.
+      if (value === '' || (known !== undefined && !derived.given.includes(position))) continue;
+      const { value: key } = uniqueKey(column, value);
+      const place = await placeOf(tx, column.field.id, value);
+      if (seen.has(key) || (place !== null && place !== known?.seq)) refuseClash(derived, layout, column.field.id);
+      seen.add(key);
+    }
+  }
 }
 
 function withoutRepeats(records: readonly DerivedRecord[]): readonly (readonly DerivedRecord[])[] {

@@ -1,12 +1,13 @@
 // Reads and writes the records of one generation of an app, many in each statement.
 import type { Values } from '../../envelope/record.ts';
-import { keyColumn, type Layout, type TableLayout } from '../../sql/layout.ts';
+import { type Column, keyColumn, type Layout, type TableLayout, uniqueKey } from '../../sql/layout.ts';
 import { tokenNumbers } from '../../sql/pairs.ts';
 import { quote } from '../../sql/sql.ts';
 import type { Derived, StoredRecord } from '../derive.ts';
+import { type KeptVersion, MAY_BE_DELETION } from '../versions.ts';
 import { arrayText, type Connection, rowsOf, run } from './connection.ts';
 import { spreadTable } from './spread-table.ts';
-import { columnNames, keyStart } from './tables.ts';
+import { columnNames, DELETED, keyStart } from './tables.ts';
 
 /** A record as it is written. */
 export interface WrittenRecord {
@@ -21,19 +22,18 @@ export interface WrittenRows {
   readonly rows: readonly { readonly id: number; readonly derived: Derived }[];
 }
 
-/** A version of a record for the history (D29). */
-export interface KeptVersion {
-  readonly seq: number;
-  readonly revision: number;
-  readonly userId: string;
-  readonly at: string;
-  readonly version: string;
-}
-
 export interface RecordTable {
   readonly layout: Layout;
   /** By primary key; locked until the end of the transaction, in one order for all, so that no two wait for each other. */
   findForUpdate(tx: Connection, primaryKeys: readonly string[]): Promise<readonly StoredRecord[]>;
+  /** The same, not locked. */
+  find(on: Connection, primaryKeys: readonly string[]): Promise<readonly StoredRecord[]>;
+  /** The place of the record that has a value in a unique field; null where none has. */
+  placeOf(on: Connection, fieldId: string, value: string): Promise<number | null>;
+  /** Versions of a record, in their order. */
+  versions(on: Connection, seq: number): Promise<readonly KeptVersion[]>;
+  /** The place that the last deleted record with a primary key had; null where none was deleted. */
+  deletedPlace(on: Connection, primaryKey: string): Promise<number | null>;
   /** Records after a place, in order. */
   after(tx: Connection, seq: number, limit: number, lock?: boolean): Promise<readonly StoredRecord[]>;
   /** Those of the places that there are, in order. */
@@ -79,6 +79,25 @@ export function recordTable(layout: Layout): RecordTable {
     layout,
     findForUpdate: (tx, primaryKeys) =>
       stored(tx, `where ${isKey} order by t.pms_seq for update`, [arrayText(primaryKeys)]),
+    find: (on, primaryKeys) => stored(on, `where ${isKey} order by t.pms_seq`, [arrayText(primaryKeys)]),
+    async placeOf(on, fieldId, value) {
+      const column = form.columns.find(({ field }) => field.id === fieldId) as Column;
+      const { name: of, value: sought } = uniqueKey(column, value);
+      const text = `select pms_seq from ${name} where ${keyStart(quote(of))} = ${keyStart('$1::text')} and ${quote(of)} = $1::text limit 1`;
+      const [row] = await rowsOf<[string]>(on, text, [sought]);
+      return row === undefined ? null : Number(row[0]);
+    },
+    async versions(on, seq) {
+      const text = `select revision, user_id, at, version from ${quote(layout.history)} where record = $1::bigint order by revision`;
+      const rows = await rowsOf<[number, string, string, string]>(on, text, [seq]);
+      return rows.map(([revision, userId, at, version]) => ({ seq, revision, userId, at, version }));
+    },
+    async deletedPlace(on, primaryKey) {
+      const text = `select record from ${quote(layout.history)} h where ${DELETED} = $1::text
+        and ${MAY_BE_DELETION} and not exists (select 1 from ${name} t where t.pms_seq = h.record) order by record desc limit 1`;
+      const [row] = await rowsOf<[string]>(on, text, [primaryKey]);
+      return row === undefined ? null : Number(row[0]);
+    },
     after: (tx, seq, limit, lock = false) =>
       stored(tx, `where t.pms_seq > $1::bigint order by t.pms_seq limit $2::int${lock ? ' for update' : ''}`, [
         seq,

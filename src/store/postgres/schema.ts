@@ -51,6 +51,23 @@ const MIGRATIONS: readonly string[] = [
   );
   create index files_digest on files (digest);
   `,
+  `
+  create table webhooks (
+    id integer generated always as identity primary key, app_id integer not null references apps (id),
+    url text not null, events text not null, secret text not null, created_at text not null
+  );
+  create table deliveries (
+    id bigint generated always as identity primary key, webhook_id integer not null, app_id integer not null,
+    event text not null, place bigint not null, revision integer not null, record text collate "C" not null,
+    user_id text not null, at text not null,
+    state text collate "C" not null default 'waiting', attempts integer not null default 0, due_at bigint not null,
+    status integer, error text
+  );
+  create index deliveries_due on deliveries (webhook_id, due_at, id) where state = 'waiting';
+  create index deliveries_record on deliveries (webhook_id, record, id) where state = 'waiting';
+  create index deliveries_over on deliveries (state, due_at) where state <> 'waiting';
+  create index deliveries_app on deliveries (app_id, id);
+  `,
 ];
 
 /** Held by whoever makes or changes the schema: any number, the same for everyone. */

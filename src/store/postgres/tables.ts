@@ -1,7 +1,8 @@
 // Makes and drops the tables of a generation of an app's records.
 import { WHOLE_IN_INDEX } from '../../sql/dialect.ts';
-import { isLong, keyColumn, type Layout, type TableLayout } from '../../sql/layout.ts';
+import { isLong, keyColumn, type Layout, type TableLayout, uniqueKey } from '../../sql/layout.ts';
 import { quote } from '../../sql/sql.ts';
+import { MAY_BE_DELETION } from '../versions.ts';
 
 /** Texts are compared by code points. */
 const TEXT = 'text collate "C"';
@@ -31,6 +32,11 @@ export function tableStatements(layout: Layout): readonly string[] {
           ...spread(layout, keys, 'key'),
           `create index ${keyName} on ${quote(form.name)} (${keyStart(key)})`,
         ]),
+    ...form.columns.flatMap((column) => {
+      if (column.unique === null) return [];
+      const value = quote(uniqueKey(column, '').name);
+      return [`create unique index ${quote(column.unique)} on ${quote(form.name)} ${keyIndex(value)}`];
+    }),
     ...pairsStatements(layout, form, '', 'pms_id'),
     ...layout.tables.flatMap((rows) => [
       `create table ${quote(rows.name)} (pms_id bigint not null, pms_record bigint not null, pms_row integer not null, pms_answer text not null, ${columnsOf(rows)}, primary key (pms_record, pms_id))`,
@@ -41,12 +47,21 @@ export function tableStatements(layout: Layout): readonly string[] {
   ];
 }
 
+/** The primary key of the record that went with a version. */
+export const DELETED = `((version::json) ->> 'deleted')`;
+
 /** The statements that make what outlives generations. */
 export function historyStatements(layout: Layout): readonly string[] {
   return [
     `create table ${quote(layout.history)} (record bigint not null, revision integer not null, user_id text not null, at text not null, version text not null, primary key (record, revision))`,
     ...spread(layout, layout.history, 'record'),
+    deletedIndex(layout.history),
   ];
+}
+
+/** By which a deleted record is found. */
+export function deletedIndex(history: string): string {
+  return `create index if not exists ${quote(`${history}_deleted`)} on ${quote(history)} (${DELETED}) where ${MAY_BE_DELETION}`;
 }
 
 /** Spreads a table over several databases by a column, where the register is. */

@@ -6,21 +6,37 @@ import { layoutOf, tokensDiffer } from '../../sql/layout.ts';
 import type { NewFile } from '../../update/change.ts';
 import { type Changer, changer, type JobResult, type UpdateJob } from '../changed.ts';
 import { now } from '../clock.ts';
-import { type Derive, type Derived, deriver, type StoredRecord, versionText } from '../derive.ts';
+import { type Derive, type Derived, deriver, type StoredRecord } from '../derive.ts';
+import { notUnique } from '../edited.ts';
 import { namedAnew } from '../files.ts';
 import { type RegisteredApp, Unavailable, type Updated } from '../store.ts';
+import { type KeptVersion, versionText } from '../versions.ts';
+import type { Told, Webhook } from '../webhooks.ts';
 import type { VersionedCatalog } from './catalog.ts';
 import { noteChanges, passGate } from './changes.ts';
-import { type Connection, isGone, isLost, isUnavailable, type Place, type Pool, rowsOf, run } from './connection.ts';
+import {
+  type Connection,
+  isClash,
+  isGone,
+  isLost,
+  isUnavailable,
+  type Place,
+  type Pool,
+  rowsOf,
+  run,
+} from './connection.ts';
 import { addFiles, useFiles } from './files.ts';
 import type { LiveCatalog } from './live-catalog.ts';
-import { type KeptVersion, type RecordTable, recordTable, type WrittenRecord } from './record-table.ts';
+import { type RecordTable, recordTable, type WrittenRecord } from './record-table.ts';
 import type { Replicas } from './replicas.ts';
+import { tellAll } from './tell.ts';
 
 /** Most updates in one commit, and commits under way at once: one is made while the next is gathered. */
 const TOGETHER = { batch: 128, lanes: 2 } as const;
 /** Where records are spread over several databases: a commit of one record is of one database. */
 const ONE_BY_ONE = { batch: 1, lanes: 6 } as const;
+
+type UpdateResult = Exclude<JobResult, { kind: 'deleted' }>;
 
 interface Waiting {
   readonly job: UpdateJob;
@@ -32,6 +48,7 @@ interface Waiting {
 
 interface WritableApp {
   readonly id: number;
+  readonly webhooks: readonly Webhook[];
   readonly table: RecordTable;
   readonly derive: Derive;
   /** By table of the form. */
@@ -63,6 +80,7 @@ export function openWriter(
       const layout = layoutOf(registered.app, registered.id, registered.generation, registered.distributed);
       app = {
         id: registered.id,
+        webhooks: registered.webhooks,
         table: recordTable(layout),
         derive: deriver(layout, null),
         deriveRow: layout.tables.map((_, index) => deriver(layout, index)),
@@ -75,7 +93,10 @@ export function openWriter(
   };
 
   /** Runs jobs in one transaction, unless the catalog is another by now. */
-  const runTogether = async (jobs: readonly UpdateJob[], current: VersionedCatalog): Promise<readonly JobResult[]> => {
+  const runTogether = async (
+    jobs: readonly UpdateJob[],
+    current: VersionedCatalog,
+  ): Promise<readonly UpdateResult[]> => {
     const on = await pool.reserve();
     try {
       const begun = run(on, 'begin');
@@ -92,12 +113,13 @@ export function openWriter(
       const files = await findFileWork(on, current, jobs, found.stored, writable);
       const work = changeAll(jobs, current, { ...files, stored: found.stored }, writable, now());
       const users = [...new Set(jobs.map(({ userId }) => userId))];
-      const writing = [...work.written].flatMap(([{ id, table }, { records, paired, versions, rows, files }]) => [
-        addFiles(on, schema, id, files),
-        table.keepVersions(on, versions),
-        table.update(on, [...records.values()], paired),
-        ...rows.map(({ index, seq, row, derived }) => table.updateRow(on, index, seq, row, derived)),
-        current.building.has(id) ? noteChanges(on, id, [...records.keys()]) : null,
+      const writing = [...work.written].flatMap(([app, { records, paired, versions, rows, files, told }]) => [
+        addFiles(on, schema, app.id, files),
+        app.table.keepVersions(on, versions),
+        app.table.update(on, [...records.values()], paired),
+        ...rows.map(({ index, seq, row, derived }) => app.table.updateRow(on, index, seq, row, derived)),
+        current.building.has(app.id) ? noteChanges(on, app.id, [...records.keys()]) : null,
+        told.length > 0 ? tellAll(on, schema, app, told) : null,
       ]);
       const [noted] = await Promise.all([notes.wrote(on, users), ...writing]);
       await run(on, 'commit');
@@ -111,7 +133,7 @@ export function openWriter(
     }
   };
 
-  const runJobs = async (jobs: readonly UpdateJob[], current: VersionedCatalog): Promise<readonly JobResult[]> => {
+  const runJobs = async (jobs: readonly UpdateJob[], current: VersionedCatalog): Promise<readonly UpdateResult[]> => {
     for (let attempt = 0; ; attempt++) {
       try {
         return await runTogether(jobs, current);
@@ -140,7 +162,7 @@ export function openWriter(
         current,
       );
       judged.forEach(({ resolve, reject }, index) => {
-        const result = results[index] as JobResult;
+        const result = results[index] as UpdateResult;
         if (result.kind === 'fault') reject(result.error);
         else resolve(result);
       });
@@ -148,7 +170,12 @@ export function openWriter(
       if (isUnavailable(error)) {
         const unavailable = new Unavailable('the database cannot be written now', { cause: error });
         for (const { reject } of judged) reject(unavailable);
-      } else if (judged.length === 1) judged[0]?.reject(error);
+      } else if (judged.length === 1) {
+        const [{ job, resolve, reject }] = judged as [Waiting];
+        const refused = takenBy(error, current, job, writable);
+        if (refused === null) reject(error);
+        else resolve(refused);
+      }
       // One of them fails, which should not happen: each for itself, so that the others do not fail with it.
       else for (const each of judged) await runSome([each]);
     }
@@ -193,6 +220,23 @@ function isDistributed({ apps }: VersionedCatalog): boolean {
 
 /** The connection was lost before anything was written. */
 class NotBegun extends Error {}
+
+/** What an update is refused for whose value of a unique field another record has; null for any other error. */
+function takenBy(
+  error: unknown,
+  current: VersionedCatalog,
+  { appCode, change }: UpdateJob,
+  writable: (registered: RegisteredApp) => WritableApp,
+): Updated | null {
+  const registered = current.apps.get(appCode);
+  if (registered === undefined || !isClash(error)) return null;
+  const { form } = writable(registered).table.layout;
+  const { constraint_name: index } = error as { constraint_name?: string };
+  const column = form.columns.find((candidate) => candidate.unique !== null && candidate.unique === index);
+  if (column === undefined) return null;
+  const { id } = column.field;
+  return { kind: 'refused', problems: [notUnique(id, change.values.get(id) ?? '')] };
+}
 
 interface FoundAll {
   readonly version: string;
@@ -271,6 +315,8 @@ interface WrittenApp {
   readonly versions: KeptVersion[];
   readonly rows: { readonly index: number; readonly seq: number; readonly row: number; readonly derived: Derived }[];
   readonly files: NewFile[];
+  /** What its webhooks are told; empty where it has none. */
+  readonly told: Told[];
 }
 
 /** What the jobs make of the records, one after the other. */
@@ -280,11 +326,11 @@ function changeAll(
   found: Pick<FoundAll, 'stored'> & FileWork,
   writable: (registered: RegisteredApp) => WritableApp,
   at: string,
-): { readonly results: readonly JobResult[]; readonly written: ReadonlyMap<WritableApp, WrittenApp> } {
+): { readonly results: readonly UpdateResult[]; readonly written: ReadonlyMap<WritableApp, WrittenApp> } {
   const written = new Map<WritableApp, WrittenApp>();
   const newest = new Map<StoredRecord, StoredRecord>();
   const context = { userName: (id: string) => current.users.get(id)?.name ?? '' };
-  const results = jobs.map((job): JobResult => {
+  const results = jobs.map((job): UpdateResult => {
     const registered = current.apps.get(job.appCode);
     if (registered === undefined || registered.version !== job.version) return { kind: 'stale' };
     const first = found.stored.get(job.appCode)?.get(job.change.primaryKey);
@@ -300,7 +346,7 @@ function changeAll(
     const { seq, revision } = stored;
     let work = written.get(app);
     if (work === undefined) {
-      work = { records: new Map(), paired: new Set(), versions: [], rows: [], files: [] };
+      work = { records: new Map(), paired: new Set(), versions: [], rows: [], files: [], told: [] };
       written.set(app, work);
     }
     work.files.push(...(job.change.files?.added ?? []));
@@ -312,6 +358,10 @@ function changeAll(
     const version = versionText(app.table.layout, stored, changed.before);
     work.versions.push({ seq, revision, userId: job.userId, at, version });
     if (tokensDiffer(app.table.layout.form, stored.values, values)) work.paired.add(seq);
+    if (app.webhooks.length > 0) {
+      const { primaryKey } = job.change;
+      work.told.push({ event: 'update', seq, revision: revision + 1, primaryKey, userId: job.userId, at });
+    }
     work.records.set(seq, { seq, revision: revision + 1, derived });
     newest.set(first, { seq, revision: revision + 1, values });
     return { kind: 'updated', entries: app.renderFull(values, context) };

@@ -2,6 +2,7 @@
 import type { Rights, User } from '../../auth/caller.ts';
 import { parseDefinition } from '../definition-text.ts';
 import type { AppKey, Catalog, RegisteredApp } from '../store.ts';
+import { eventsOf, type Webhook } from '../webhooks.ts';
 import type { Connection } from './connection.ts';
 
 /** Gives the catalog as of now; made for one connection. */
@@ -60,6 +61,7 @@ function readCatalog(db: Connection): Catalog {
       app,
       access: { rights: readRights(db, row.id), everyone: app.everyone },
       keys: readKeys(db, row.id),
+      webhooks: readWebhooks(db, row.id),
     });
   }
   return { webApi, apps, users };
@@ -92,4 +94,12 @@ function readKeys(db: Connection, appId: number): ReadonlyMap<string, AppKey> {
       { id: row.id, userId: row.user_id, digest: row.digest, expiresAt: row.expires_at },
     ]),
   );
+}
+
+function readWebhooks(db: Connection, appId: number): readonly Webhook[] {
+  const rows = db.prepare('select id, events from webhooks where app_id = ? order by id').all(appId) as {
+    id: number;
+    events: string;
+  }[];
+  return rows.map(({ id, events }) => ({ id, events: eventsOf(events) }));
 }

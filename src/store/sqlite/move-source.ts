@@ -1,4 +1,6 @@
 // Reads a register in a data folder to be moved elsewhere, on a connection that cannot write.
+import type { Conditions } from '../../search/condition.ts';
+import { SQLITE } from '../../sql/dialect.ts';
 import { layoutOf } from '../../sql/layout.ts';
 import { quote } from '../../sql/sql.ts';
 import { parseDefinition } from '../definition-text.ts';
@@ -8,8 +10,10 @@ import {
   type MovedRights,
   type MovedUser,
   type MovedVersion,
+  type MovedWebhook,
   type MoveReader,
   type MoveSource,
+  placesQuery,
   refuseOtherVersion,
   refuseUnfinishedMove,
   unfinishedWork,
@@ -21,7 +25,7 @@ import { moveNote, SCHEMA_VERSION, schemaVersion } from './schema.ts';
 
 /** Opens the register in a data folder as the source of a move. */
 export function openSqliteSource(dataDir: string): MoveSource {
-  const db = connect(dataDir, { readonly: true, cacheMiB: 64 });
+  const db = connect(dataDir, { readonly: true, cacheMiB: 16 });
   try {
     refuseOtherVersion(schemaVersion(db), SCHEMA_VERSION);
     refuseUnfinishedMove(moveNote(db));
@@ -91,7 +95,19 @@ export function moveReader(db: Connection): MoveReader & { table(appId: number):
     ),
     counters: pairsOf('select name, next from counters where app_id = ? order by name', app.id),
     imports: pairsOf('select fingerprint, position from imports where app_id = ? order by fingerprint', app.id),
+    webhooks: listOf<MovedWebhook>(
+      'select id, url, events, secret, created_at as createdAt from webhooks where app_id = ? order by id',
+      app.id,
+    ),
   });
+  const meeting = (from: RecordTable, after: number, limit: number, conditions: Conditions) => {
+    const { text, values } = placesQuery(SQLITE, from.layout, conditions, { after, limit });
+    const places = db
+      .prepare(SQLITE.print(text))
+      .pluck()
+      .all(...values) as number[];
+    return places.flatMap((place) => from.after(place - 1, 1));
+  };
   return {
     table,
     async catalog() {
@@ -120,9 +136,10 @@ export function moveReader(db: Connection): MoveReader & { table(appId: number):
       const files = db.prepare('select count(*) from files where app_id = ?').pluck().get(appId) as number;
       return { records: count(form.name), versions: count(history), files };
     },
-    async records(appId, { place: after }, limit) {
+    async records(appId, { place: after }, limit, conditions) {
       const from = table(appId);
-      return from.after(after, limit).map(({ seq, revision, values }) => ({
+      const found = conditions === undefined ? from.after(after, limit) : meeting(from, after, limit, conditions);
+      return found.map(({ seq, revision, values }) => ({
         ...{ place: seq, revision, values },
         rows: from.layout.tables.map((_, index) => from.rows(index, seq)),
       }));

@@ -169,7 +169,7 @@ function moveTarget(db: Connection, move: Move): MoveTarget {
 
 function putCatalog(db: Connection, before: MovedCatalog, { webApi, users, apps }: MovedCatalog): void {
   db.prepare(`update settings set value = ? where name = 'web_api'`).run(webApi);
-  for (const table of ['rights', 'keys', 'counters', 'imports']) db.exec(`delete from ${table}`);
+  for (const table of ['rights', 'keys', 'counters', 'imports', 'webhooks']) db.exec(`delete from ${table}`);
   const isKept = (app: MovedApp) => apps.some((other) => hasSameRecords(app, other));
   for (const app of before.apps) if (!isKept(app)) dropApp(db, app);
   const old = new Map(before.users.map((user) => [user.id, user]));
@@ -213,6 +213,12 @@ function putApp(db: Connection, app: MovedApp, before: MovedCatalog): void {
   for (const [name, next] of app.counters) putCounter.run(id, name, next);
   const putImport = db.prepare('insert into imports (app_id, fingerprint, position) values (?, ?, ?)');
   for (const [fingerprint, position] of app.imports) putImport.run(id, fingerprint, position);
+  const putWebhook = db.prepare(
+    'insert into webhooks (id, app_id, url, events, secret, created_at) values (?, ?, ?, ?, ?, ?)',
+  );
+  for (const webhook of app.webhooks) {
+    putWebhook.run(webhook.id, id, webhook.url, webhook.events, webhook.secret, webhook.createdAt);
+  }
 }
 
 function dropApp(db: Connection, app: MovedApp): void {

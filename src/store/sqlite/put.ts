@@ -1,13 +1,17 @@
 // Puts records of a load in, or over those with their primary keys; keeps the versions that it replaces (D29).
 import type { Values } from '../../envelope/record.ts';
 import type { RenderContext } from '../../fields/field-type.ts';
+import { uniqueKey } from '../../sql/layout.ts';
 import { now } from '../clock.ts';
+import type { StoredRecord } from '../derive.ts';
 import { refuseLate } from '../files.ts';
 import type { Loaded, LoadRecord } from '../register.ts';
 import { countersFrom, type DerivedRecord, sourceDeriver, valuesAfter } from '../source-records.ts';
 import type { RegisteredApp } from '../store.ts';
+import { refuseClash } from '../unique.ts';
 import { catalogReader } from './catalog.ts';
 import type { Connection } from './connection.ts';
+import { saveCounters } from './counters.ts';
 import { fileTable } from './files.ts';
 import type { RecordTable } from './record-table.ts';
 
@@ -38,12 +42,16 @@ export function recordPutter(
       // Names may have changed since the batch before.
       users = catalog.current().users;
       let inserted = 0;
+      let place = table.nextPlace();
       for (const record of records) {
         if (record.files !== undefined) {
           refuseLate(record.files);
           files.add(registered.id, record.files);
         }
-        if (putDerived(table, derive(record, at), context)) inserted++;
+        if (putDerived(table, derive(record, at), place, context)) {
+          inserted++;
+          place++;
+        }
       }
       table.settle();
       return { inserted, updated: records.length - inserted };
@@ -53,14 +61,16 @@ export function recordPutter(
 }
 
 /** Whether the record was put in; false where it was there and has been updated. */
-function putDerived(table: RecordTable, derived: DerivedRecord, context: RenderContext): boolean {
+function putDerived(table: RecordTable, derived: DerivedRecord, place: number, context: RenderContext): boolean {
   let seq: number;
   try {
-    seq = table.insert(derived.record, 1);
+    seq = table.insert(derived.record, 1, place);
   } catch (error) {
-    // The primary key is there already.
-    if ((error as { code?: string }).code !== 'SQLITE_CONSTRAINT_UNIQUE') throw error;
-    updateDerived(table, derived, context);
+    // The primary key is there already, or a value of a unique field.
+    if (!isTaken(error)) throw error;
+    const stored = table.find(derived.primaryKey);
+    if (stored === null) refuseClash(derived, table.layout, takenField(table, error));
+    updateDerived(table, derived, stored, context);
     return false;
   }
   for (let index = 0; index < derived.rows.length; index++) {
@@ -70,10 +80,21 @@ function putDerived(table: RecordTable, derived: DerivedRecord, context: RenderC
   return true;
 }
 
-function updateDerived(table: RecordTable, derived: DerivedRecord, context: RenderContext): void {
-  const { primaryKey, rows } = derived;
-  const stored = table.find(primaryKey);
-  if (stored === null) throw new Error(`record ${primaryKey} can neither be put in nor found`);
+function isTaken(error: unknown): boolean {
+  return (error as { code?: string }).code === 'SQLITE_CONSTRAINT_UNIQUE';
+}
+
+/** The unique field of an error: it names the column. */
+function takenField({ layout: { form } }: RecordTable, error: unknown): string | null {
+  const { message } = error as Error;
+  const column = form.columns.find((candidate) => {
+    return candidate.unique !== null && message.endsWith(`${form.name}.${uniqueKey(candidate, '').name}`);
+  });
+  return column?.field.id ?? null;
+}
+
+function updateDerived(table: RecordTable, derived: DerivedRecord, stored: StoredRecord, context: RenderContext): void {
+  const { rows } = derived;
   const { values, userId, at } = valuesAfter(stored, derived);
   const before = new Map<string, readonly Values[]>();
   for (let index = 0; index < rows.length; index++) {
@@ -81,16 +102,14 @@ function updateDerived(table: RecordTable, derived: DerivedRecord, context: Rend
     if (rows[index] !== null) before.set(code, table.rows(index, stored.seq));
   }
   table.keepVersion(stored, userId, at, before);
-  table.update(stored, values, stored.revision + 1, context);
+  try {
+    table.update(stored, values, stored.revision + 1, context);
+  } catch (error) {
+    if (isTaken(error)) refuseClash(derived, table.layout, takenField(table, error));
+    throw error;
+  }
   for (let index = 0; index < rows.length; index++) {
     const replaced = rows[index] as DerivedRecord['rows'][number];
     if (replaced !== null) table.putRows(index, stored.seq, replaced);
   }
-}
-
-/** Writes counters, in the transaction of the records that they were counted for. */
-function saveCounters(db: Connection, appId: number, counters: ReadonlyMap<string, number>): void {
-  if (counters.size === 0) return;
-  const write = db.prepare('insert or replace into counters (app_id, name, next) values (?, ?, ?)');
-  for (const [name, count] of counters) write.run(appId, name, count);
 }

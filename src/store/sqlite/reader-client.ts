@@ -30,6 +30,7 @@ export class ReaderThread {
     const { version } = app;
     const first = await this.#ask({ kind: 'open', id, appCode: app.app.code, version, search, maxRecords });
     if (first.kind === 'failed') throw readFailure(first);
+    if (first.kind === 'counted') throw new Error('a search was counted');
     if (first.kind !== 'page') return { kind: first.kind };
     if (first.answers === null) return { kind: 'none' };
     if (first.last) return { kind: 'page', records: closed(first.answers), next: first.next };
@@ -38,6 +39,13 @@ export class ReaderThread {
       next = last;
     });
     return { kind: 'stream', pages, next: () => next };
+  }
+
+  /** How many records a search finds. */
+  async count({ app, version }: RegisteredApp, search: Search): Promise<number | 'stale'> {
+    const reply = await this.#ask({ kind: 'count', id: ++this.#ids, appCode: app.code, version, search });
+    if (reply.kind === 'failed') throw readFailure(reply);
+    return reply.kind === 'counted' ? reply.count : 'stale';
   }
 
   /** An iterator and not a generator, whose end nobody hears of when it was never begun. */

@@ -10,7 +10,7 @@ export interface ReaderOptions {
   readonly dataDir: string;
 }
 
-/** To the thread: begin a search, ask for its next page, give it up, or the end. */
+/** To the thread: begin a search, count what one finds, ask for a search's next page, give it up, or the end. */
 export type ReaderRequest =
   | {
       readonly kind: 'open';
@@ -19,6 +19,13 @@ export type ReaderRequest =
       readonly version: number;
       readonly search: Search;
       readonly maxRecords: number;
+    }
+  | {
+      readonly kind: 'count';
+      readonly id: number;
+      readonly appCode: string;
+      readonly version: number;
+      readonly search: Search;
     }
   | { readonly kind: 'next'; readonly id: number }
   | { readonly kind: 'drop'; readonly id: number }
@@ -33,6 +40,7 @@ export type ReaderReply =
       readonly last: boolean;
       readonly next: string | null;
     }
+  | { readonly kind: 'counted'; readonly id: number; readonly count: number }
   | { readonly kind: 'stale' | 'unknown_after' | 'too_many'; readonly id: number }
   | { readonly kind: 'failed'; readonly id: number; readonly error: unknown; readonly unavailable: boolean };
 
@@ -61,7 +69,7 @@ port.on('message', (request: ReaderRequest) => {
   } else if (request.kind === 'drop') finish(request.id);
   else {
     try {
-      port.postMessage(request.kind === 'open' ? open(request) : next(request.id));
+      port.postMessage(answer(request));
     } catch (error) {
       finish(request.id);
       port.postMessage({
@@ -74,17 +82,46 @@ port.on('message', (request: ReaderRequest) => {
   }
 });
 
-function open({ id, appCode, version, search, maxRecords }: ReaderRequest & { kind: 'open' }): ReaderReply {
+function answer(request: Exclude<ReaderRequest, { kind: 'close' | 'drop' }>): ReaderReply {
+  switch (request.kind) {
+    case 'open':
+      return open(request);
+    case 'count':
+      return count(request);
+    case 'next':
+      return next(request.id);
+  }
+}
+
+/** A read transaction, for as long as the request is read for; null where its definition is another by now. */
+function begin({ id, appCode, version }: Pick<ReaderRequest & { kind: 'count' }, 'id' | 'appCode' | 'version'>) {
   const db = idle.pop() ?? connect(dataDir, { readonly: true, cacheMiB: 8 });
   db.exec('begin');
   const searcher = searcherOn(db);
   readings.set(id, { db, searcher, plan: null as unknown as Plan, after: 0, left: 0 });
   const registered = catalogReader(db).current().apps.get(appCode);
-  if (registered === undefined || registered.version !== version) {
-    finish(id);
-    return { kind: 'stale', id };
+  if (registered?.version === version) {
+    return { db, searcher, layout: layoutOf(registered.app, registered.id, registered.generation) };
   }
-  const layout = layoutOf(registered.app, registered.id, registered.generation);
+  finish(id);
+  return null;
+}
+
+function count(request: ReaderRequest & { kind: 'count' }): ReaderReply {
+  const { id, search } = request;
+  const begun = begin(request);
+  if (begun === null) return { kind: 'stale', id };
+  const { searcher, layout } = begun;
+  const found = searcher.count(searcher.plan(layout, search), { after: 0, limit: Number.MAX_SAFE_INTEGER });
+  finish(id);
+  return { kind: 'counted', id, count: found };
+}
+
+function open(request: ReaderRequest & { kind: 'open' }): ReaderReply {
+  const { id, search, maxRecords } = request;
+  const begun = begin(request);
+  if (begun === null) return { kind: 'stale', id };
+  const { db, searcher, layout } = begun;
   const after = search.after === null ? 0 : searcher.placeOf(layout, search.after);
   if (after === null) {
     finish(id);

@@ -2,9 +2,10 @@
 
 import type { Values } from '../../envelope/record.ts';
 import type { RenderContext } from '../../fields/field-type.ts';
-import { keyColumn, type Layout, type TableLayout, tokensDiffer } from '../../sql/layout.ts';
+import { type Column, keyColumn, type Layout, type TableLayout, tokensDiffer, uniqueKey } from '../../sql/layout.ts';
 import { quote } from '../../sql/sql.ts';
-import { type Derived, deriver, type StoredRecord, versionText } from '../derive.ts';
+import { type Derived, deriver, type StoredRecord } from '../derive.ts';
+import { type KeptVersion, MAY_BE_DELETION, versionText, type WholeRecord } from '../versions.ts';
 import type { Connection, Statement } from './connection.ts';
 
 export interface RecordTable {
@@ -27,8 +28,23 @@ export interface RecordTable {
   putRows(table: number, seq: number, rows: readonly Derived[], fresh?: boolean): void;
   /** Writes a row that differs from the one before in columns that no index is made of. */
   updateRow(table: number, seq: number, row: number, values: Values, context: RenderContext): void;
-  /** Keeps a version of a record (D29). */
-  keepVersion(stored: StoredRecord, userId: string, at: string, tables?: ReadonlyMap<string, readonly Values[]>): void;
+  /** The place of the record that has a value in a unique field; null where none has. */
+  placeOf(fieldId: string, value: string): number | null;
+  at(seq: number): StoredRecord | null;
+  /** A place that no record has, nor had: its history would be taken for that of the new one. */
+  nextPlace(): number;
+  /** Keeps a version of a record (D29); `deleted` is the primary key where the record goes with it. */
+  keepVersion(
+    stored: StoredRecord,
+    userId: string,
+    at: string,
+    tables?: ReadonlyMap<string, readonly Values[]>,
+    deleted?: string,
+  ): void;
+  /** Versions of a record from a revision on, in their order, up to so many. */
+  versions(seq: number, from?: number, limit?: number): readonly KeptVersion[];
+  /** The place that the last deleted record with a primary key had; null where none was deleted. */
+  deletedPlace(primaryKey: string): number | null;
 }
 
 /** The records of a generation; statements are prepared when first used. */
@@ -143,12 +159,54 @@ export function recordTable(db: Connection, layout: Layout): RecordTable {
         `update ${quote(table.name)} set pms_answer = ?, ${set.join(', ')} where pms_record = ? and pms_row = ?`,
       ).run(answer, ...columns.slice(0, table.columns.length), seq, row);
     },
-    keepVersion(stored, userId, at, tables = new Map()) {
+    placeOf(fieldId, value) {
+      const column = form.columns.find(({ field }) => field.id === fieldId) as Column;
+      const { name: of, value: key } = uniqueKey(column, value);
+      const found = statement(`select pms_seq from ${name} where ${quote(of)} = ?`)
+        .pluck()
+        .get(key);
+      return (found as number | undefined) ?? null;
+    },
+    at(seq) {
+      const row = statement(`${select} where pms_seq = ?`).raw().get(seq) as unknown[] | undefined;
+      return row === undefined ? null : storedRecord(row);
+    },
+    nextPlace() {
+      const last = (column: string, of: string) => `coalesce((select max(${column}) from ${of}), 0)`;
+      const text = `select max(${last('pms_seq', name)}, ${last('record', quote(layout.history))}) + 1`;
+      return statement(text).pluck().get() as number;
+    },
+    keepVersion(stored, userId, at, tables = new Map(), deleted) {
+      if (deleted !== undefined) db.exec(deletedIndex(layout.history));
       statement(
         `insert into ${quote(layout.history)} (record, revision, user_id, at, version) values (?, ?, ?, ?, ?)`,
-      ).run(stored.seq, stored.revision, userId, at, versionText(layout, stored, tables));
+      ).run(stored.seq, stored.revision, userId, at, versionText(layout, stored, tables, deleted));
+    },
+    versions(seq, from = 0, limit = -1) {
+      const text = `select record as seq, revision, user_id as userId, at, version from ${quote(layout.history)}
+        where record = ? and revision >= ? order by revision limit ?`;
+      return statement(text).all(seq, from, limit) as KeptVersion[];
+    },
+    deletedPlace(primaryKey) {
+      const text = `select record from ${quote(layout.history)} h where ${DELETED} = ? and ${MAY_BE_DELETION} and not exists
+        (select 1 from ${name} where pms_seq = h.record) order by record desc limit 1`;
+      return (statement(text).pluck().get(primaryKey) as number | undefined) ?? null;
     },
   };
+}
+
+/** The primary key of the record that went with a version. */
+const DELETED = `json_extract(version, '$.deleted')`;
+
+/** Made with the first record that is deleted: most histories need none. */
+function deletedIndex(history: string): string {
+  return `create index if not exists ${quote(`${history}_deleted`)} on ${quote(history)} (${DELETED}) where ${MAY_BE_DELETION}`;
+}
+
+/** A record with its rows. */
+export function wholeRecord(table: RecordTable, stored: StoredRecord | null): WholeRecord | null {
+  if (stored === null) return null;
+  return { ...stored, rows: table.layout.tables.map((_, index) => table.rows(index, stored.seq)) };
 }
 
 function insertText(table: TableLayout, own: readonly string[]): string {

@@ -53,6 +53,23 @@ const MIGRATIONS: readonly string[] = [
   ) strict, without rowid;
   create index files_digest on files (digest);
   `,
+  `
+  create table webhooks (
+    id integer primary key autoincrement, app_id integer not null references apps (id),
+    url text not null, events text not null, secret text not null, created_at text not null
+  ) strict;
+  create table deliveries (
+    id integer primary key autoincrement, webhook_id integer not null, app_id integer not null,
+    event text not null, place integer not null, revision integer not null, record text not null,
+    user_id text not null, at text not null,
+    state text not null default 'waiting', attempts integer not null default 0, due_at integer not null,
+    status integer, error text
+  ) strict;
+  create index deliveries_due on deliveries (webhook_id, due_at, id) where state = 'waiting';
+  create index deliveries_record on deliveries (webhook_id, record, id) where state = 'waiting';
+  create index deliveries_over on deliveries (state, due_at) where state <> 'waiting';
+  create index deliveries_app on deliveries (app_id, id);
+  `,
 ];
 
 /** The version that MIGRATIONS lead to. */

@@ -2,7 +2,7 @@
 import { existsSync, mkdirSync } from 'node:fs';
 import { compareApps, type DefinitionChange } from '../../app/definition-change.ts';
 import { convert } from '../../fields/field-types.ts';
-import { type Layout, layoutOf } from '../../sql/layout.ts';
+import { keyColumn, type Layout, layoutOf } from '../../sql/layout.ts';
 import { quote } from '../../sql/sql.ts';
 import { now } from '../clock.ts';
 import {
@@ -15,10 +15,11 @@ import {
   type Register,
 } from '../register.ts';
 import type { RegisteredApp } from '../store.ts';
+import { becomingUnique, uniqueValues } from '../unique.ts';
 import { abandonBuild, beginBuild, dropOldTables, finishBuild, pendingBuild, takeOver } from './build.ts';
 import { catalogChanged, catalogReader } from './catalog.ts';
 import { check } from './check.ts';
-import { type Connection, connect, databaseFile } from './connection.ts';
+import { type Connection, connect, databaseFile, pauseWriting } from './connection.ts';
 import { fileReferences, filesAfter, fileTable, forgetFiles, whileUnused } from './files.ts';
 import { openLoader } from './load.ts';
 import { continueRename, startRename } from './rename.ts';
@@ -138,6 +139,12 @@ export function openSqliteRegister({ dataDir }: { readonly dataDir: string }): R
     async load(appCode, userId, fingerprint) {
       return openLoader(db, appCode, userId, fingerprint);
     },
+    async countVersions(appCode) {
+      return countRows(db, historyOf(appOf(appCode)));
+    },
+    async forgetVersions(appCode, before) {
+      return forgetVersions(db, historyOf(appOf(appCode)), before);
+    },
     async isBuilding(appCode) {
       return pendingBuild(db, appOf(appCode).id) !== null;
     },
@@ -206,6 +213,7 @@ export function openSqliteRegister({ dataDir }: { readonly dataDir: string }): R
       );
     }
     if (pending !== null) abandonBuild(db, registered, pending);
+    refuseDuplicates(db, registered, app);
     if (difference.rebuild) {
       const build = beginBuild(db, registered, app, source, loses ? 'lossy' : 'rebuild');
       await finishBuild(db, registered, build, options.progress);
@@ -214,6 +222,55 @@ export function openSqliteRegister({ dataDir }: { readonly dataDir: string }): R
       change(() => put.run(JSON.stringify(app), source, registered.id));
     }
     return report;
+  }
+}
+
+/** Refuses a definition by which a field becomes unique that is not. */
+function refuseDuplicates(
+  db: Connection,
+  { app: before, id, generation }: RegisteredApp,
+  app: RegisteredApp['app'],
+): void {
+  const layout = layoutOf(before, id, generation);
+  const name = (fieldId: string) =>
+    quote(layout.form.columns.find(({ field }) => field.id === fieldId)?.name as string);
+  for (const { column, field } of becomingUnique(before, layoutOf(app, id, generation))) {
+    const take = uniqueValues(column, field);
+    const text = `select ${name(field.id)}, ${quote(keyColumn(layout))} from ${quote(layout.form.name)} where ${name(field.id)} is not null`;
+    for (const [value, key] of db.prepare(text).raw().iterate() as Iterable<[string, string]>) take(value, key);
+  }
+}
+
+function historyOf({ app, id, generation }: RegisteredApp): string {
+  return layoutOf(app, id, generation).history;
+}
+
+function countRows(db: Connection, table: string): number {
+  return db
+    .prepare(`select count(*) from ${quote(table)}`)
+    .pluck()
+    .get() as number;
+}
+
+/** Versions forgotten in one transaction. */
+const FORGOTTEN_AT_ONCE = 1_000;
+
+/** Walks through a history once, in its order, some versions in each transaction. */
+function forgetVersions(db: Connection, history: string, before: string): number {
+  const next = db.prepare(
+    `select record, revision from ${quote(history)} where (record, revision) > (?, ?) and at < ? order by record, revision limit ${FORGOTTEN_AT_ONCE}`,
+  );
+  const forget = db.prepare(`delete from ${quote(history)} where record = ? and revision = ?`);
+  let forgotten = 0;
+  for (let after: readonly number[] = [0, 0]; ; ) {
+    const some = next.raw().all(...after, before) as [number, number][];
+    db.transaction(() => {
+      for (const version of some) forget.run(...version);
+    }).immediate();
+    forgotten += some.length;
+    if (some.length < FORGOTTEN_AT_ONCE) return forgotten;
+    after = some.at(-1) as [number, number];
+    pauseWriting();
   }
 }
 
@@ -227,11 +284,7 @@ function createApp(db: Connection, app: RegisteredApp['app'], source: string): v
 }
 
 function countRecords(db: Connection, { app, id, generation }: RegisteredApp): number {
-  const { form } = layoutOf(app, id, generation);
-  return db
-    .prepare(`select count(*) from ${quote(form.name)}`)
-    .pluck()
-    .get() as number;
+  return countRows(db, layoutOf(app, id, generation).form.name);
 }
 
 /** Values that the new types of changed fields cannot hold. */

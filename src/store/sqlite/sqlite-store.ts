@@ -6,10 +6,12 @@ import { now } from '../clock.ts';
 import { closed } from '../records-text.ts';
 import { type AppKey, type Found, type RegisteredApp, type Store, Unavailable } from '../store.ts';
 import { startThread } from '../thread.ts';
+import { following, jobsOf } from '../together.ts';
 import { catalogReader } from './catalog.ts';
 import { connect, isUnavailable } from './connection.ts';
 import { fileTable } from './files.ts';
 import { ReaderThread } from './reader-client.ts';
+import { type RecordTable, recordTable, wholeRecord } from './record-table.ts';
 import { openSchema } from './schema.ts';
 import { type Plan, searcherOn } from './searcher.ts';
 import { WriterThread } from './writer-client.ts';
@@ -76,6 +78,22 @@ export function openSqliteStore({ dataDir, cacheMiB }: SqliteStoreOptions): Stor
     return layout;
   };
 
+  /** Reads records; their tables may be gone since. */
+  const read = <T>(app: RegisteredApp, work: (table: RecordTable) => T): T | 'stale' =>
+    guard(() => {
+      try {
+        return work(recordTable(db, layoutFor(app)));
+      } catch (error) {
+        if (catalog.current().apps.get(app.app.code) !== app) return 'stale';
+        throw error;
+      }
+    });
+
+  const readerThread = (): ReaderThread => {
+    if (!reader?.isOpen) reader = new ReaderThread(dataDir);
+    return reader;
+  };
+
   const searchHere = (app: RegisteredApp, search: Search, maxRecords: number): Found | null => {
     if ((search.limit ?? 0) > SHORT || keywords(search) > MANY_KEYWORDS) return null;
     const layout = layoutFor(app);
@@ -115,11 +133,30 @@ export function openSqliteStore({ dataDir, cacheMiB }: SqliteStoreOptions): Stor
         }
       });
       if (found !== null) return found;
-      if (!reader?.isOpen) reader = new ReaderThread(dataDir);
-      return reader.search(app, search, maxRecords);
+      return readerThread().search(app, search, maxRecords);
     },
     files: async (app, ids) => guard(() => files.find(app.id, ids)),
     update: (app, change, userId) => writer.update({ appCode: app.app.code, version: app.version, change, userId }),
+    edit: (app, edit, userId) => writer.edit({ appCode: app.app.code, version: app.version, edit, userId }),
+    async editTogether(app, userId, edits) {
+      const follow = following(edits);
+      await writer.together(jobsOf(app, userId, edits, follow.isStale), follow);
+      return follow.isStale() ? 'stale' : 'done';
+    },
+    record: async (app, primaryKey) => read(app, (table) => wholeRecord(table, table.find(primaryKey))),
+    history: async (app, primaryKey) =>
+      read(app, (table) => {
+        const live = wholeRecord(table, table.find(primaryKey));
+        const place = live?.seq ?? table.deletedPlace(primaryKey);
+        return place === null ? null : { live, versions: table.versions(place) };
+      }),
+    async count(app, search) {
+      const few = read(app, () => {
+        const plan = searcher.plan(layoutFor(app), search);
+        return plan.work > MUCH_WORK ? null : searcher.count(plan, { after: 0, limit: MUCH_WORK + 1 });
+      });
+      return few === 'stale' || (few !== null && few <= MUCH_WORK) ? few : readerThread().count(app, search);
+    },
     keyUsed(key: AppKey) {
       used.set(key.id, Date.now());
     },

@@ -1,5 +1,5 @@
 // Makes and drops the tables of a generation of an app's records.
-import { keyColumn, type Layout, type TableLayout } from '../../sql/layout.ts';
+import { keyColumn, type Layout, type TableLayout, uniqueKey } from '../../sql/layout.ts';
 import { quote } from '../../sql/sql.ts';
 import type { Connection } from './connection.ts';
 
@@ -10,6 +10,12 @@ export function createTables(db: Connection, layout: Layout): void {
     `create table ${quote(form.name)} (pms_seq integer primary key, pms_revision integer not null, pms_answer text not null, ${columnsOf(form)}) strict`,
   );
   db.exec(`create unique index ${quote(`${form.name}_key`)} on ${quote(form.name)} (${quote(keyColumn(layout))})`);
+  for (const column of form.columns) {
+    if (column.unique === null) continue;
+    db.exec(
+      `create unique index ${quote(column.unique)} on ${quote(form.name)} (${quote(uniqueKey(column, '').name)})`,
+    );
+  }
   createPairs(db, form);
   for (const rows of layout.tables) {
     db.exec(

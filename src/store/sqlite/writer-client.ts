@@ -1,7 +1,7 @@
 // The writer thread, seen from the thread that answers requests.
 import type { Worker } from 'node:worker_threads';
-import type { JobResult, UpdateJob } from '../changed.ts';
-import { Unavailable, type Updated } from '../store.ts';
+import type { EditJob, JobResult, UpdateJob } from '../changed.ts';
+import { type TogetherEdits, Unavailable, type Updated, type Written } from '../store.ts';
 import { startThread } from '../thread.ts';
 import type { WriterReply, WriterRequest } from './writer-thread.ts';
 
@@ -9,8 +9,8 @@ import type { WriterReply, WriterRequest } from './writer-thread.ts';
 const BATCH = 256;
 
 interface Waiting {
-  readonly job: UpdateJob;
-  readonly resolve: (updated: Updated) => void;
+  readonly job: UpdateJob | EditJob;
+  readonly resolve: (written: Written) => void;
   readonly reject: (error: unknown) => void;
 }
 
@@ -23,12 +23,19 @@ export class WriterThread {
   #busy = false;
   #uses: ReadonlyMap<number, string> = new Map();
   #closed: (() => void) | null = null;
+  /** Those who wait for a turn of their own. */
+  readonly #turns: (() => void)[] = [];
+  #asked: { resolve(results: readonly JobResult[]): void; reject(error: unknown): void } | null = null;
 
   constructor(dataDir: string) {
     this.#dataDir = dataDir;
   }
 
   update(job: UpdateJob): Promise<Updated> {
+    return this.edit(job) as Promise<Updated>;
+  }
+
+  edit(job: UpdateJob | EditJob): Promise<Written> {
     return new Promise((resolve, reject) => {
       if (this.#closed !== null) {
         reject(new Unavailable('the database is closed'));
@@ -40,6 +47,40 @@ export class WriterThread {
         this.#busy = true;
         setImmediate(() => this.#send());
       }
+    });
+  }
+
+  /** Edits in one transaction, for which everything else waits; `jobs` are made from the batches as they come. */
+  async together(batches: AsyncIterable<readonly EditJob[]>, edits: Omit<TogetherEdits, 'batches'>): Promise<void> {
+    await this.#turn();
+    let commits = false;
+    try {
+      for await (const jobs of batches) {
+        edits.written((await this.#ask({ kind: 'together', jobs })).map(resultOrFault));
+      }
+      commits = edits.commits();
+    } finally {
+      await this.#ask({ kind: 'end', commits }).finally(() => this.#send());
+    }
+  }
+
+  /** Resolves when nothing else is being written, and keeps it so. */
+  #turn(): Promise<void> {
+    return new Promise((resolve, reject) => {
+      if (this.#closed !== null) {
+        reject(new Unavailable('the database is closed'));
+        return;
+      }
+      this.#turns.push(resolve);
+      if (!this.#busy) this.#send();
+    });
+  }
+
+  /** Asks the thread in a turn. */
+  #ask(request: WriterRequest): Promise<readonly JobResult[]> {
+    return new Promise((resolve, reject) => {
+      this.#asked = { resolve, reject };
+      this.#post(request);
     });
   }
 
@@ -72,7 +113,11 @@ export class WriterThread {
 
   #send(): void {
     this.#busy = false;
-    if (this.#waiting.length > 0) {
+    const turn = this.#turns.shift();
+    if (turn !== undefined) {
+      this.#busy = true;
+      turn();
+    } else if (this.#waiting.length > 0) {
       this.#running = this.#waiting.splice(0, BATCH);
       this.#post({ kind: 'updates', jobs: this.#running.map(({ job }) => job) });
     } else if (this.#uses.size > 0) {
@@ -85,17 +130,20 @@ export class WriterThread {
   }
 
   #answered(reply: WriterReply): void {
+    if (this.#asked !== null) {
+      const { resolve, reject } = this.#asked;
+      this.#asked = null;
+      if (reply.kind === 'results') resolve(reply.results);
+      else reject(failure(reply));
+      return;
+    }
     const answered = this.#running;
     this.#running = [];
     this.#send();
     for (let i = 0; i < answered.length; i++) {
       const { resolve, reject } = answered[i] as Waiting;
       if (reply.kind === 'failed') {
-        reject(
-          reply.unavailable
-            ? new Unavailable('the database cannot be written now', { cause: reply.error })
-            : reply.error,
-        );
+        reject(failure(reply));
         continue;
       }
       const result = reply.results[i] as JobResult;
@@ -108,9 +156,21 @@ export class WriterThread {
   #ended(error: unknown): void {
     if (this.#worker === null) return;
     this.#worker = null;
-    const lost = this.#running;
+    const lost: { reject(error: unknown): void }[] = this.#asked === null ? this.#running : [this.#asked];
+    const inTurn = this.#asked !== null;
+    this.#asked = null;
     this.#running = [];
     for (const { reject } of lost) reject(new Unavailable('the database cannot be written now', { cause: error }));
-    this.#send();
+    // Whoever has the turn ends it.
+    if (!inTurn) this.#send();
   }
+}
+
+function failure({ error, unavailable }: WriterReply & { kind: 'failed' }): unknown {
+  return unavailable ? new Unavailable('the database cannot be written now', { cause: error }) : error;
+}
+
+function resultOrFault(result: JobResult): Written {
+  if (result.kind === 'fault') throw result.error;
+  return result;
 }

@@ -1,6 +1,6 @@
 // The thread that writes: takes what has gathered, commits it at once, answers (see writer.ts).
 import { parentPort, workerData } from 'node:worker_threads';
-import type { JobResult, UpdateJob } from '../changed.ts';
+import type { EditJob, JobResult, UpdateJob } from '../changed.ts';
 import { connect, isUnavailable } from './connection.ts';
 import { writerOn } from './writer.ts';
 
@@ -8,9 +8,11 @@ export interface WriterOptions {
   readonly dataDir: string;
 }
 
-/** To the thread: a batch of updates, uses of keys to note, or the end. */
+/** To the thread: a batch of updates, edits of one long transaction and its end, uses of keys to note, or the end of all. */
 export type WriterRequest =
-  | { readonly kind: 'updates'; readonly jobs: readonly UpdateJob[] }
+  | { readonly kind: 'updates'; readonly jobs: readonly (UpdateJob | EditJob)[] }
+  | { readonly kind: 'together'; readonly jobs: readonly EditJob[] }
+  | { readonly kind: 'end'; readonly commits: boolean }
   | { readonly kind: 'keys-used'; readonly uses: ReadonlyMap<number, string> }
   | { readonly kind: 'close' };
 
@@ -36,7 +38,9 @@ port.on('message', (request: WriterRequest) => {
 function answer(request: Exclude<WriterRequest, { kind: 'close' }>): WriterReply {
   try {
     if (request.kind === 'updates') return { kind: 'results', results: writer.run(request.jobs) };
-    writer.keysUsed(request.uses);
+    if (request.kind === 'together') return { kind: 'results', results: writer.runOn(request.jobs) };
+    if (request.kind === 'end') writer.end(request.commits);
+    else writer.keysUsed(request.uses);
     return { kind: 'results', results: [] };
   } catch (error) {
     return { kind: 'failed', error, unavailable: isUnavailable(error) };

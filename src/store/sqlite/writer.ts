@@ -1,27 +1,40 @@
 // Applies updates: those that wait together in one transaction, each whole, answered after the commit (D29, D31).
 import { recordRenderer } from '../../envelope/record.ts';
 import { layoutOf } from '../../sql/layout.ts';
-import { type Changer, changer, type JobResult, type UpdateJob } from '../changed.ts';
+import { type Changer, changer, type EditJob, type JobResult, type UpdateJob } from '../changed.ts';
 import { now } from '../clock.ts';
+import { notUnique, uniqueChanges } from '../edited.ts';
 import { namedAnew } from '../files.ts';
 import type { Catalog, RegisteredApp, Updated } from '../store.ts';
 import { catalogReader } from './catalog.ts';
 import { beginWriting, type Connection, isUnavailable } from './connection.ts';
-import { type FileTable, fileTable } from './files.ts';
-import { type RecordTable, recordTable } from './record-table.ts';
+import { type CountersOfApps, countersOfApps } from './counters.ts';
+import { type EditableApp, type RecordEditor, recordEditor } from './edit.ts';
+import { fileTable } from './files.ts';
+import { recordTable } from './record-table.ts';
+import { tellerOf } from './tell.ts';
 
 export interface Writer {
   /** Runs the jobs in their order and commits; throws where nothing could be committed. */
-  run(jobs: readonly UpdateJob[]): readonly JobResult[];
+  run(jobs: readonly (UpdateJob | EditJob)[]): readonly JobResult[];
+  /** The same in a transaction that goes on until it is ended. */
+  runOn(jobs: readonly EditJob[]): readonly JobResult[];
+  /** Ends the transaction of `runOn`: commits it, or undoes it. */
+  end(commits: boolean): void;
   keysUsed(uses: ReadonlyMap<number, string>): void;
 }
 
-interface WritableApp {
-  readonly id: number;
-  readonly files: FileTable;
-  readonly table: RecordTable;
-  readonly renderFull: ReturnType<typeof recordRenderer>['full'];
+/** A transaction under way. */
+interface Underway {
+  readonly current: Catalog;
+  readonly at: string;
+  readonly counters: CountersOfApps;
+}
+
+interface WritableApp extends EditableApp {
   readonly change: Changer;
+  /** Made for the first edit. */
+  editor: RecordEditor | null;
 }
 
 /** A writer on a connection of its own. */
@@ -40,36 +53,54 @@ export function writerOn(db: Connection): Writer {
         files,
         table: recordTable(db, layout),
         renderFull: recordRenderer(registered.app).full,
+        tell: tellerOf(db, registered),
         change: changer(layout),
+        editor: null,
       };
       apps.set(registered, app);
     }
     return app;
   };
 
-  const runJob = (job: UpdateJob, current: Catalog, at: string): JobResult => {
+  const runJob = (job: UpdateJob | EditJob, current: Catalog, at: string, counters: CountersOfApps): JobResult => {
     const registered = current.apps.get(job.appCode);
     const stale = registered === undefined || registered.version !== job.version;
     if (stale) return { kind: 'stale' };
     const app = writable(registered);
     changed.add(app);
-    return applyChange(app, current, job, at);
+    if ('change' in job) return applyChange(app, current, job, at);
+    app.editor ??= recordEditor(app);
+    const render = { userName: (id: string) => current.users.get(id)?.name ?? '' };
+    const result = app.editor.run(job.edit, { userId: job.userId, at, counters: counters.of(app.id) }, render);
+    app.table.settle();
+    return result;
   };
 
-  const runTogether = (jobs: readonly UpdateJob[]): readonly JobResult[] => {
+  const begin = (): Underway => {
     beginWriting(db);
+    return { current: catalog.current(), at: now(), counters: countersOfApps(db) };
+  };
+  const settleAll = ({ counters }: Underway): void => {
+    for (const { table } of changed) table.settle();
+    counters.save();
+    changed.clear();
+  };
+  const undo = (): void => {
+    if (db.inTransaction) db.exec('rollback');
+    apps = new WeakMap();
+    changed.clear();
+  };
+  let underway: Underway | null = null;
+
+  const runTogether = (jobs: readonly (UpdateJob | EditJob)[]): readonly JobResult[] => {
+    const { current, at, counters } = begin();
     try {
-      const current = catalog.current();
-      const at = now();
-      const results = jobs.map((job) => runJob(job, current, at));
-      for (const { table } of changed) table.settle();
-      changed.clear();
+      const results = jobs.map((job) => runJob(job, current, at, counters));
+      settleAll({ current, at, counters });
       commit.run();
       return results;
     } catch (error) {
-      if (db.inTransaction) db.exec('rollback');
-      apps = new WeakMap();
-      changed.clear();
+      undo();
       throw error;
     }
   };
@@ -91,6 +122,31 @@ export function writerOn(db: Connection): Writer {
         }
       });
     },
+    runOn(jobs) {
+      underway ??= begin();
+      const { current, at, counters } = underway;
+      try {
+        return jobs.map((job) => runJob(job, current, at, counters));
+      } catch (error) {
+        underway = null;
+        undo();
+        throw error;
+      }
+    },
+    end(commits) {
+      if (underway === null) return;
+      const ending = underway;
+      underway = null;
+      try {
+        if (commits) {
+          settleAll(ending);
+          commit.run();
+        }
+      } finally {
+        // Nothing is left of it where it was not committed.
+        if (db.inTransaction) undo();
+      }
+    },
     keysUsed(uses) {
       const note = db.prepare('update keys set last_used_at = ? where id = ?');
       db.transaction(() => {
@@ -101,7 +157,7 @@ export function writerOn(db: Connection): Writer {
 }
 
 function applyChange(
-  { id, files, table, renderFull, change }: WritableApp,
+  { id, files, table, renderFull, tell, change }: WritableApp,
   catalog: Catalog,
   job: UpdateJob,
   at: string,
@@ -112,6 +168,11 @@ function applyChange(
   const changed = change(stored, job, at, { known, rows: (index) => table.rows(index, stored.seq) });
   if ('kind' in changed) return changed;
   const { values, rows, before } = changed;
+  const taken = uniqueChanges(table.layout, stored.values, values).filter(
+    ({ fieldId, value }) => table.placeOf(fieldId, value) !== null,
+  );
+  if (taken.length > 0)
+    return { kind: 'refused', problems: taken.map(({ fieldId, value }) => notUnique(fieldId, value)) };
   const context = { userName: (userId: string) => catalog.users.get(userId)?.name ?? '' };
   files.add(id, job.change.files?.added ?? []);
   table.keepVersion(stored, job.userId, at, before);
@@ -119,5 +180,8 @@ function applyChange(
   for (const { table: index, row, values: rowValues } of rows) {
     table.updateRow(index, stored.seq, row, rowValues, context);
   }
+  const { seq, revision } = stored;
+  const { primaryKey } = job.change;
+  tell?.({ event: 'update', seq, revision: revision + 1, primaryKey, userId: job.userId, at });
   return { kind: 'updated', entries: renderFull(values, context) };
 }

@@ -1,0 +1,263 @@
+// POST {base_url}/webapi/x1/data/bulk: many records, one on each line (D39).
+import type { App } from '../app/app.ts';
+import { renderDone, renderRefusedLine, renderUpdated } from '../envelope/envelope.ts';
+import { type Problem, Refusal } from '../errors.ts';
+import { type JsonObject, parseJson } from '../json.ts';
+import { messageOf } from '../messages/messages.ts';
+import type { RegisteredApp, Store, Written } from '../store/store.ts';
+import type { Edit, Put } from '../update/edit.ts';
+import { parseKey, parsePut } from '../update/parse-edit.ts';
+import type { Answer } from './answer.ts';
+import { authenticate } from './authenticate.ts';
+import { type BulkLine, linesOf } from './bulk-lines.ts';
+import { judgedNow } from './judged-now.ts';
+import { findNamed } from './name-files.ts';
+import { type Call, checkLang, type Form, oneOf, shown } from './request.ts';
+import { faultNotes, writtenOrRefused } from './written.ts';
+
+/** What a line can ask for: the name of its one member. */
+const VERBS = ['insert', 'update', 'merge', 'upsert', 'delete'] as const;
+type Verb = (typeof VERBS)[number];
+
+/** Lines that are done at a time. */
+const BATCH = 200;
+/** Most problems that a refused request is told of. */
+const MOST_PROBLEMS = 100;
+
+export interface BulkOptions {
+  /** Longest line in bytes. */
+  readonly maxLine: number;
+}
+
+/**
+ * Answers each line with an envelope of its own, in their order; what one line asks for is done or refused whatever becomes of the
+ * others. With `atomic=1` all lines are done or none, and the refusal names the lines.
+ */
+export function dataBulk(store: Store, form: Form, call: Call, options: BulkOptions): Promise<Answer> {
+  return judgedNow(store, call, async () => {
+    const { problems } = call;
+    checkLang(form, problems);
+    const isAtomic = oneOf(form, 'atomic', ['0', '1'], 'bad_atomic', problems) === '1';
+    const upload = call.uploads.find(({ part }) => part === 'lines');
+    for (const { part } of call.uploads)
+      if (part !== 'lines') problems.push({ code: 'file_part_refused', at: shown(part) });
+    const text = form.get('lines');
+    if (upload !== undefined && text !== undefined) problems.push({ code: 'repeated_parameter', at: 'lines' });
+    if (upload === undefined && text === undefined) problems.push({ code: 'missing_parameter', at: 'lines' });
+    const { registered, caller } = authenticate(store, form, 'update', call);
+    if (problems.length > 0) throw new Refusal(problems);
+    const source = upload === undefined ? { text: text ?? '' } : { path: upload.received.path };
+    const bulk = { store, registered, userId: caller.id, lang: call.lang, source, ...options };
+    return isAtomic ? atOnce(bulk) : { kind: 'lines', lines: lineByLine(bulk) };
+  });
+}
+
+interface Bulk extends BulkOptions {
+  readonly store: Store;
+  readonly registered: RegisteredApp;
+  readonly userId: string;
+  readonly lang: Call['lang'];
+  readonly source: Parameters<typeof linesOf>[0];
+}
+
+/** A line that was read: what it asks for, or what is wrong with it. */
+interface Asked {
+  readonly edit: Edit | null;
+  readonly problems: readonly Problem[];
+}
+
+async function* lineByLine(bulk: Bulk): AsyncGenerator<string> {
+  const { store, userId, lang } = bulk;
+  for await (const lines of batchesOf(bulk)) {
+    let { registered } = bulk;
+    let answers: string[] | null = null;
+    while (answers === null) {
+      const asked = await readLines(bulk, registered, lines);
+      const results = await editAll(store, registered, userId, asked);
+      if (results !== null)
+        answers = asked.map((line, index) => answerOf(registered.app, line, results[index] ?? null, lang));
+      // Its definition is another by now.
+      else registered = currentApp(store, registered);
+    }
+    yield answers.join('');
+  }
+}
+
+async function atOnce(bulk: Bulk): Promise<Answer> {
+  const { store, registered, userId, lang } = bulk;
+  const answers: string[] = [];
+  const problems: Problem[] = [];
+  let line = 0;
+  let waiting: readonly Asked[] = [];
+  const note = (asked: readonly Asked[], results: readonly (Written | null)[]) => {
+    asked.forEach((each, index) => {
+      line++;
+      const found = problemsOf(registered.app, each, results[index] ?? null);
+      problems.push(...found.map((problem) => ({ ...problem, line })));
+      if (problems.length === 0) answers.push(answerOf(registered.app, each, results[index] ?? null, lang));
+    });
+  };
+  async function* batches() {
+    for await (const lines of batchesOf(bulk)) {
+      waiting = await readLines(bulk, registered, lines);
+      yield waiting.flatMap(({ edit }) => edit ?? []);
+      if (problems.length >= MOST_PROBLEMS) return;
+    }
+  }
+  const done = await store.editTogether(registered, userId, {
+    batches: batches(),
+    written: (results) => note(waiting, spread(waiting, results)),
+    commits: () => problems.length === 0,
+  });
+  if (done === 'stale') return atOnce({ ...bulk, registered: currentApp(store, registered) });
+  if (problems.length > 0) throw new Refusal(problems.slice(0, MOST_PROBLEMS));
+  return { kind: 'lines', lines: inPieces(answers) };
+}
+
+async function* inPieces(answers: readonly string[]): AsyncGenerator<string> {
+  for (let at = 0; at < answers.length; at += BATCH) yield answers.slice(at, at + BATCH).join('');
+}
+
+async function* batchesOf({ source, maxLine }: Bulk): AsyncGenerator<readonly BulkLine[]> {
+  let batch: BulkLine[] = [];
+  for await (const lines of linesOf(source, maxLine)) {
+    for (const line of lines) {
+      if ('text' in line && line.text.trim() === '') continue;
+      batch.push(line);
+      if (batch.length < BATCH) continue;
+      yield batch;
+      batch = [];
+    }
+  }
+  if (batch.length > 0) yield batch;
+}
+
+/** The results of the edits, by line; null for lines that asked for none. */
+function spread(asked: readonly Asked[], results: readonly Written[]): readonly (Written | null)[] {
+  let next = 0;
+  return asked.map(({ edit }) => (edit === null ? null : (results[next++] ?? null)));
+}
+
+/** Does what the lines ask for; null where the definition is another by now. */
+async function editAll(
+  store: Store,
+  registered: RegisteredApp,
+  userId: string,
+  asked: readonly Asked[],
+): Promise<readonly (Written | null)[] | null> {
+  const edits = asked.flatMap(({ edit }) => edit ?? []);
+  let results: readonly Written[] = [];
+  try {
+    const done = await store.editTogether(registered, userId, {
+      batches: once(edits),
+      written: (written) => {
+        results = written;
+      },
+      commits: () => true,
+    });
+    if (done === 'stale') return null;
+  } catch {
+    // One of them stands against all, or somebody else was first: each for itself, which tells its own reason.
+    const each: Written[] = [];
+    for (const edit of edits) {
+      const result = await store.edit(registered, edit, userId);
+      // Those before it may be done: it is not judged again, but told of.
+      each.push(result.kind === 'stale' ? CHANGED : result);
+    }
+    results = each;
+  }
+  return spread(asked, results);
+}
+
+const CHANGED: Written = { kind: 'refused', problems: [{ code: 'unavailable' }] };
+
+async function* once<T>(item: T): AsyncGenerator<T> {
+  yield item;
+}
+
+async function readLines(
+  { store, maxLine }: Bulk,
+  registered: RegisteredApp,
+  lines: readonly BulkLine[],
+): Promise<readonly Asked[]> {
+  const read = lines.map((line) => readLine(registered.app, line, maxLine));
+  const named = read.flatMap(({ named: of }) => of);
+  if (named.length > 0) {
+    for (const { named: of, problems } of read) await findNamed(store, registered, of, problems);
+  }
+  return read.map(({ edit, problems }) => ({ edit: problems.length > 0 ? null : edit, problems }));
+}
+
+type ReadLine = { edit: Edit | null; problems: Problem[]; named: Parameters<typeof findNamed>[2] };
+
+function readLine(app: App, line: BulkLine, maxLine: number): ReadLine {
+  const problems: Problem[] = [];
+  const none = (code: Problem['code'], details: Omit<Problem, 'code'> = {}): ReadLine => {
+    return { edit: null, problems: [...problems, { code, ...details }], named: [] };
+  };
+  if ('fault' in line) return none(line.fault, line.fault === 'line_too_long' ? { limit: maxLine } : { at: 'lines' });
+  const parsed = parseJson(line.text);
+  if (!('value' in parsed)) return none('line_not_json', { limit: parsed.position });
+  if (!(parsed.value instanceof Map)) return none('bad_line');
+  const members = parsed.value as JsonObject;
+  const [verb, ...others] = VERBS.filter((candidate) => members.has(candidate));
+  const isUnclear = others.length > 0 || members.size > (members.has('key') ? 2 : 1);
+  const param = verb === undefined ? null : members.get(verb);
+  if (verb === undefined || isUnclear || !(param instanceof Map)) return none('bad_line');
+  if (verb === 'delete') {
+    const { primaryKey, revision } = parseKey(app, param as JsonObject, problems);
+    return { edit: { kind: 'delete', primaryKey, revision }, problems, named: [] };
+  }
+  const key = members.get('key');
+  const keyField =
+    key === undefined
+      ? app.primaryKey
+      : app.fields.find((field) => field.id === key && (field.unique || field === app.primaryKey));
+  if (keyField === undefined) return none('bad_key', { at: 'key', sent: shown(String(key)) });
+  const options = { mode: MODES[verb], keyField, parts: [], onlyRows: false, emptiesAbsent: verb === 'update' };
+  const { named, ...put } = parsePut(app, param as JsonObject, options, problems);
+  const files =
+    named.length === 0 ? null : { added: [], rows: [], named: new Map(named.map(({ at, fileId }) => [at, fileId])) };
+  return { edit: { kind: 'put', ...put, files }, problems, named };
+}
+
+const MODES = { insert: 'insert', update: 'update', merge: 'update', upsert: 'upsert' } as const satisfies Record<
+  Exclude<Verb, 'delete'>,
+  Put['mode']
+>;
+
+function problemsOf(app: App, { edit, problems }: Asked, result: Written | null): readonly Problem[] {
+  if (problems.length > 0 || edit === null || result === null) return problems;
+  try {
+    if (result.kind === 'stale') return [];
+    writtenOrRefused(result, app, edit.kind === 'put' ? (edit.key?.value ?? '') : edit.primaryKey, edit.revision);
+    return [];
+  } catch (error) {
+    if (error instanceof Refusal) return error.problems;
+    throw error;
+  }
+}
+
+function answerOf(app: App, asked: Asked, result: Written | null, lang: Call['lang']): string {
+  const problems = problemsOf(app, asked, result);
+  if (problems.length > 0)
+    return `${renderRefusedLine(
+      problems.map((problem) => messageOf(problem, lang)),
+      problems[0]?.code ?? '',
+    )}\n`;
+  if (result?.kind !== 'updated') return `${renderDone('')}\n`;
+  return `${renderUpdated(keyEntry(app, result.entries), faultNotes(result.faults, lang))}\n`;
+}
+
+/** Of the entries only the primary key, which tells a new record's number. */
+function keyEntry({ primaryKey: { id } }: App, entries: string): string {
+  const start = entries.indexOf(`"${id}":{"type":"id"`);
+  const entry = /^"[^"]+":\{"type":"id","value":"(?:[^"\\]|\\.)*"\}/.exec(entries.slice(start));
+  return entry?.[0] ?? '';
+}
+
+function currentApp(store: Store, { app }: RegisteredApp): RegisteredApp {
+  const current = store.catalog().apps.get(app.code);
+  if (current === undefined) throw new Refusal([{ code: 'bad_credentials' }]);
+  return current;
+}

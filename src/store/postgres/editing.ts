@@ -1,0 +1,139 @@
+// Runs edits, each in a transaction of its own (D39).
+import type { EditJob } from '../changed.ts';
+import { type RegisteredApp, type TogetherEdits, Unavailable, type Written } from '../store.ts';
+import type { VersionedCatalog } from './catalog.ts';
+import { passGate } from './changes.ts';
+import { isClash, isGone, isLost, isUnavailable, type Place, type Pool, rowsOf, run } from './connection.ts';
+import { type RecordEditor, recordEditor } from './edit.ts';
+import type { LiveCatalog } from './live-catalog.ts';
+import type { Replicas } from './replicas.ts';
+
+/** How often an edit is begun again whose transaction was undone because another one was first. */
+const ATTEMPTS = 4;
+
+export interface Editing {
+  edit(job: EditJob): Promise<Written>;
+  /** Many in one transaction. */
+  together(app: RegisteredApp, userId: string, edits: TogetherEdits): Promise<'done' | 'stale'>;
+  /** Resolves when those under way are done. */
+  close(): Promise<void>;
+}
+
+export function openEditing(
+  { schema }: Place,
+  pool: Pool,
+  catalog: LiveCatalog,
+  notes: Pick<Replicas, 'wrote' | 'committed'>,
+): Editing {
+  const editors = new WeakMap<object, RecordEditor>();
+  const underway = new Set<Promise<unknown>>();
+  let isClosed = false;
+
+  const runEdit = async (job: EditJob, current: VersionedCatalog): Promise<Written> => {
+    const registered = current.apps.get(job.appCode);
+    if (registered === undefined || registered.version !== job.version) return { kind: 'stale' };
+    const editor = editors.get(registered) ?? recordEditor(registered);
+    editors.set(registered, editor);
+    const on = await pool.reserve();
+    try {
+      await run(on, 'begin');
+      await passGate(on, schema, registered.id);
+      const [row] = await rowsOf<[string]>(on, `select value from settings where name = 'catalog_version'`);
+      if (row?.[0] !== current.version) {
+        await run(on, 'rollback');
+        await catalog.renewed(current);
+        return { kind: 'stale' };
+      }
+      const written = await editor.run(on, schema, job, current);
+      const noted = await notes.wrote(on, [job.userId]);
+      await run(on, 'commit');
+      await notes.committed(noted, [job.userId]);
+      return written;
+    } catch (error) {
+      await run(on, 'rollback').catch(() => {});
+      throw error;
+    } finally {
+      on.release();
+    }
+  };
+
+  const runTogether = async (
+    registered: RegisteredApp,
+    userId: string,
+    edits: TogetherEdits,
+    current: VersionedCatalog,
+  ): Promise<'done' | 'stale'> => {
+    if (current.apps.get(registered.app.code) !== registered) return 'stale';
+    const editor = editors.get(registered) ?? recordEditor(registered);
+    editors.set(registered, editor);
+    const on = await pool.reserve();
+    try {
+      await run(on, 'begin');
+      await run(on, 'set local statement_timeout = 0');
+      await passGate(on, schema, registered.id);
+      const [row] = await rowsOf<[string]>(on, `select value from settings where name = 'catalog_version'`);
+      if (row?.[0] !== current.version) {
+        await run(on, 'rollback');
+        await catalog.renewed(current);
+        return 'stale';
+      }
+      const { app, version } = registered;
+      for await (const batch of edits.batches) {
+        const written: Written[] = [];
+        for (const each of batch) {
+          written.push(await editor.run(on, schema, { appCode: app.code, version, edit: each, userId }, current));
+        }
+        edits.written(written);
+      }
+      if (!edits.commits()) {
+        await run(on, 'rollback');
+        return 'done';
+      }
+      const noted = await notes.wrote(on, [userId]);
+      await run(on, 'commit');
+      await notes.committed(noted, [userId]);
+      return 'done';
+    } catch (error) {
+      await run(on, 'rollback').catch(() => {});
+      // Somebody else was first: the same request may do.
+      if (isUnavailable(error) || isClash(error)) {
+        throw new Unavailable('the database cannot be written now', { cause: error });
+      }
+      throw error;
+    } finally {
+      on.release();
+    }
+  };
+
+  const edit = async (job: EditJob): Promise<Written> => {
+    const current = catalog.current();
+    for (let attempt = 1; ; attempt++) {
+      try {
+        return await runEdit(job, current);
+      } catch (error) {
+        // Somebody else put the same value or key in first, or both waited for each other: it is judged again.
+        if (attempt < ATTEMPTS && isClash(error)) continue;
+        if (isGone(error) && (await catalog.renewed(current))) return { kind: 'stale' };
+        if (!isUnavailable(error) && !isLost(error)) throw error;
+        throw new Unavailable('the database cannot be written now', { cause: error });
+      }
+    }
+  };
+
+  const counted = <T>(begin: () => Promise<T>): Promise<T> => {
+    if (isClosed) return Promise.reject(new Unavailable('the database is closed'));
+    const editing = begin();
+    const settled = editing.catch(() => {}).finally(() => underway.delete(settled));
+    underway.add(settled);
+    return editing;
+  };
+
+  return {
+    edit: (job) => counted(() => edit(job)),
+    together: (app, userId, edits) => counted(() => runTogether(app, userId, edits, catalog.current())),
+    async close() {
+      isClosed = true;
+      await Promise.all(underway);
+    },
+  };
+}

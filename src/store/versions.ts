@@ -1,0 +1,110 @@
+// Versions of records as the history keeps them (D29): written when a record is replaced or deleted, read to look back and to restore.
+import type { Field } from '../app/app.ts';
+import type { Values } from '../envelope/record.ts';
+import { typeOf } from '../fields/field-types.ts';
+import type { Layout } from '../sql/layout.ts';
+import type { StoredRecord } from './derive.ts';
+
+/** A record with its rows, by table of the form. */
+export interface WholeRecord extends StoredRecord {
+  readonly rows: readonly (readonly Values[])[];
+}
+
+/** A version in the history: what the record was until somebody replaced or deleted it. */
+export interface KeptVersion {
+  /** The record's place in the creation order. */
+  readonly seq: number;
+  readonly revision: number;
+  /** Who replaced it, and when. */
+  readonly userId: string;
+  readonly at: string;
+  /** As versionText makes it. */
+  readonly version: string;
+}
+
+/** All versions of a record. */
+export interface RecordHistory {
+  /** The record as it is; null for a deleted one. */
+  readonly live: WholeRecord | null;
+  /** Those before, in their order. */
+  readonly versions: readonly KeptVersion[];
+}
+
+interface VersionContent {
+  /** By field ID. */
+  readonly fields: Readonly<Record<string, string>>;
+  /** Rows of the tables that were replaced with it, by field ID; in early versions by position. */
+  readonly tables?: Readonly<Record<string, readonly (Readonly<Record<string, string>> | readonly string[])[]>>;
+  /** Primary key of a record that was deleted. */
+  readonly deleted?: string;
+}
+
+/** A test that versions of deleted records pass, and few others; it costs less than reading the text as JSON. */
+export const MAY_BE_DELETION = `version like '%,"deleted":%'`;
+
+/** The text of a version; `tables` are those whose rows go with it, `deleted` is the primary key where the record goes too. */
+export function versionText(
+  { form, tables: layouts }: Layout,
+  { values }: StoredRecord,
+  tables: ReadonlyMap<string, readonly Values[]>,
+  deleted?: string,
+): string {
+  const fields = byId(form.columns, values);
+  const rows = Array.from(tables, ([code, of]) => {
+    const columns = layouts.find(({ table }) => table.code === code)?.columns ?? [];
+    return [code, of.map((row) => byId(columns, row))] as const;
+  });
+  const content: VersionContent = {
+    fields,
+    ...(rows.length > 0 && { tables: Object.fromEntries(rows) }),
+    ...(deleted !== undefined && { deleted }),
+  };
+  return JSON.stringify(content);
+}
+
+function byId(columns: readonly { readonly field: Field }[], values: Values): Record<string, string> {
+  return Object.fromEntries(columns.map(({ field }, position) => [field.id, values[position] ?? '']));
+}
+
+/** Whether the record was deleted with this version. */
+export function isDeletion({ version }: KeptVersion): boolean {
+  return (JSON.parse(version) as VersionContent).deleted !== undefined;
+}
+
+/**
+ * The record as it was at a revision; null where the history does not have it. `versions`: all of them from that revision on, in
+ * their order; `live`: the record as it is, null for a deleted one. Values that a field of today cannot hold are empty.
+ */
+export function recordAt(
+  layout: Layout,
+  live: WholeRecord | null,
+  versions: readonly KeptVersion[],
+  revision: number,
+): WholeRecord | null {
+  if (live?.revision === revision) return live;
+  const later = versions.filter((version) => version.revision >= revision);
+  const [first] = later;
+  if (first?.revision !== revision) return null;
+  const contents = later.map(({ version }) => JSON.parse(version) as VersionContent);
+  const fields = contents[0]?.fields ?? {};
+  return {
+    seq: first.seq,
+    revision,
+    values: layout.form.columns.map(({ field }) => keptValue(field, fields[field.id])),
+    rows: layout.tables.map(({ table }, index) => {
+      const kept = contents.find(({ tables }) => tables !== undefined && Object.hasOwn(tables, table.code));
+      if (kept === undefined) return live?.rows[index] ?? [];
+      return (kept.tables?.[table.code] ?? []).map((row) =>
+        table.fields.map((field, position) =>
+          keptValue(field, Array.isArray(row) ? row[position] : (row as Record<string, string>)[field.id]),
+        ),
+      );
+    }),
+  };
+}
+
+function keptValue(field: Field, kept: string | undefined): string {
+  if (kept === undefined || kept === '') return '';
+  const value = typeOf(field).parse(kept, { ...field, maxLength: null });
+  return typeof value === 'string' ? value : '';
+}
