@@ -1,5 +1,6 @@
 // What the bench found, as a document and as a plain text table.
 import { cpus } from 'node:os';
+import type { Bulk } from './bulk.ts';
 import type { Measured } from './drive.ts';
 import type { Loaded } from './load.ts';
 
@@ -27,6 +28,8 @@ export interface Report {
   readonly memoryAtRest: number | null;
   readonly memoryAfter: number | null;
   readonly rows: readonly RowResult[];
+  /** Null where it was not measured. */
+  readonly bulk: Bulk | null;
   /** Rate of updates with 32 clients in relation to one client's. */
   readonly updateFactor: number | null;
 }
@@ -59,6 +62,14 @@ export function reportText(report: Report): string {
     ],
     ['start', `${whole(report.startMilliseconds)} ms to the first answer`],
     ['memory', `${size(report.memoryAtRest)} at rest, ${size(report.memoryAfter)} after all rows`],
+    ...(report.bulk === null
+      ? []
+      : [
+          [
+            'bulk',
+            `${whole(report.bulk.records)} records put in at ${whole(report.bulk.insertRate)}/s, taken out at ${whole(report.bulk.deleteRate)}/s`,
+          ],
+        ]),
     ...(report.updateFactor === null
       ? []
       : [['updates', `${report.updateFactor.toFixed(1)} times one client's rate with 32 clients`]]),

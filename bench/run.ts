@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
 import type { Postgres } from '../test/harness/postgres.ts';
+import { BULK, measureBulk } from './bulk.ts';
 import { firstAnswer, form, issueKey, SEARCH_PATH, serve, UPDATE_PATH, type Where } from './daicho.ts';
 import { benchFiles } from './files.ts';
 import { filesText } from './files-report.ts';
@@ -54,6 +55,7 @@ const WARMUP_SECONDS = 1;
 const ONE_CLIENT_SECONDS = 3;
 const UPDATES = 10_000;
 const MANY_CLIENTS = 32;
+const BULK_RECORDS = 20_000;
 const FEWEST_RECORDS = 2000;
 const SETTLE_SECONDS = 2;
 
@@ -190,6 +192,8 @@ async function bench(database: string): Promise<void> {
   const updateClients = [1, MANY_CLIENTS].filter((clients) => wanted(updateName(clients)));
   const each = updateClients.length === 0 ? [] : updates(seed, records, UPDATES);
   for (const clients of updateClients) rows.push(await measureUpdates(port, key, seed, each, clients));
+  if (wanted(BULK)) say(BULK);
+  const bulk = wanted(BULK) ? await measureBulk(port, key, seed, records, BULK_RECORDS) : null;
 
   await wait(SETTLE_SECONDS);
   const memoryAfter = memoryOf(server.process);
@@ -209,6 +213,7 @@ async function bench(database: string): Promise<void> {
     memoryAtRest,
     memoryAfter,
     rows,
+    bulk,
     updateFactor: one === undefined || many === undefined ? null : many / one,
   };
   console.log(options.json ? JSON.stringify(report, null, 2) : reportText(report));
