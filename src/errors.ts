@@ -69,6 +69,7 @@ export const STATUS = {
   unsupported_media_type: 415,
   range_not_satisfiable: 416,
   internal_error: 500,
+  being_loaded: 503,
   unavailable: 503,
 } as const;
 
@@ -101,6 +102,14 @@ export class Refusal extends Error {
 /** The refusal of a request for one reason. */
 export function refuse(code: ErrorCode, details: Omit<Problem, 'code'> = {}): Refusal {
   return new Refusal([{ code, ...details }]);
+}
+
+/** Somebody else was first, and nothing was done: the same may be done a moment later. */
+export class Undone extends Error {
+  constructor(message: string, options?: ErrorOptions) {
+    super(message, options);
+    this.name = 'Undone';
+  }
 }
 
 /** A database or a file store cannot serve now: busy for too long, full, closed, or away. */

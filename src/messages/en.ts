@@ -126,6 +126,8 @@ export const en = {
   range_not_satisfiable: ({ limit }) =>
     `The file does not have the bytes that Range asks for${limit === undefined ? '' : ` (it has ${bytes(limit)})`}.`,
   internal_error: () => "An internal error occurred. Details are in the server's log.",
+  being_loaded: () =>
+    'The first records of this app are being imported, or that was interrupted. Until it is finished, no record can be put in.',
   unavailable: () => 'The service is not available at the moment. Try again in a little while.',
   on_line: (line, text) => `Line ${line}: ${text}`,
   no_match: () => 'No matching data was found.',

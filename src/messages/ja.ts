@@ -132,6 +132,8 @@ export const ja = {
   range_not_satisfiable: ({ limit }) =>
     `Range で指定された範囲がファイルにありません${limit === undefined ? '' : `（ファイルの大きさ: ${bytes(limit)}）`}。`,
   internal_error: () => 'サーバー内部でエラーが発生しました。詳細はサーバーのログを確認してください。',
+  being_loaded: () =>
+    'このアプリの最初のレコードを取り込み中か、取り込みが中断されています。完了するまでレコードを登録できません。',
   unavailable: () => '現在サービスを利用できません。しばらく待ってから、もう一度お試しください。',
   on_line: (line, text) => `${line} 行目: ${text}`,
   no_match: () => '該当するデータがありません。',

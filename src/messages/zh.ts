@@ -104,6 +104,7 @@ export const zh = {
   range_not_satisfiable: ({ limit }) =>
     `文件中没有 Range 指定的范围${limit === undefined ? '' : `（文件大小：${bytes(limit)}）`}。`,
   internal_error: () => '服务器内部发生错误。详细信息请查看服务器日志。',
+  being_loaded: () => '正在导入此应用的首批记录，或导入已中断。完成之前不能登记记录。',
   unavailable: () => '服务暂时不可用。请稍候再试。',
   on_line: (line, text) => `第 ${line} 行：${text}`,
   no_match: () => '没有符合条件的数据。',

@@ -1,7 +1,7 @@
 // POST {base_url}/webapi/x1/data/bulk: many records, one on each line (D39).
 import type { App } from '../app/app.ts';
 import { renderDone, renderRefusedLine, renderUpdated } from '../envelope/envelope.ts';
-import { type Problem, Refusal } from '../errors.ts';
+import { type Problem, Refusal, Unavailable, Undone } from '../errors.ts';
 import { type JsonObject, parseJson } from '../json.ts';
 import { messageOf } from '../messages/messages.ts';
 import type { RegisteredApp, Store, Written } from '../store/store.ts';
@@ -73,8 +73,8 @@ async function* lineByLine(bulk: Bulk): AsyncGenerator<string> {
     let answers: string[] | null = null;
     while (answers === null) {
       const asked = await readLines(bulk, registered, lines);
-      const results = await editAll(store, registered, userId, asked);
-      if (results !== null)
+      const results = asked === 'stale' ? null : await editAll(store, registered, userId, asked);
+      if (asked !== 'stale' && results !== null)
         answers = asked.map((line, index) => answerOf(registered.app, line, results[index] ?? null, lang));
       // Its definition is another by now.
       else registered = currentApp(store, registered);
@@ -89,6 +89,7 @@ async function atOnce(bulk: Bulk): Promise<Answer> {
   const problems: Problem[] = [];
   let line = 0;
   let waiting: readonly Asked[] = [];
+  let isStale = false;
   const note = (asked: readonly Asked[], results: readonly (Written | null)[]) => {
     asked.forEach((each, index) => {
       line++;
@@ -97,19 +98,26 @@ async function atOnce(bulk: Bulk): Promise<Answer> {
       if (problems.length === 0) answers.push(answerOf(registered.app, each, results[index] ?? null, lang));
     });
   };
+  const together = (edits: Parameters<Store['editTogether']>[2]) =>
+    store.editTogether(registered, userId, edits).catch((error: unknown) => {
+      throw error instanceof Undone ? new Unavailable('another write was first', { cause: error }) : error;
+    });
   async function* batches() {
     for await (const lines of batchesOf(bulk)) {
-      waiting = await readLines(bulk, registered, lines);
+      const asked = await readLines(bulk, registered, lines);
+      isStale = asked === 'stale';
+      if (asked === 'stale') return;
+      waiting = asked;
       yield waiting.flatMap(({ edit }) => edit ?? []);
       if (problems.length >= MOST_PROBLEMS) return;
     }
   }
-  const done = await store.editTogether(registered, userId, {
+  const done = await together({
     batches: batches(),
     written: (results) => note(waiting, spread(waiting, results)),
-    commits: () => problems.length === 0,
+    commits: () => problems.length === 0 && !isStale,
   });
-  if (done === 'stale') return atOnce({ ...bulk, registered: currentApp(store, registered) });
+  if (done === 'stale' || isStale) return atOnce({ ...bulk, registered: currentApp(store, registered) });
   if (problems.length > 0) throw new Refusal(problems.slice(0, MOST_PROBLEMS));
   return { kind: 'lines', lines: inPieces(answers) };
 }
@@ -156,20 +164,23 @@ async function editAll(
       commits: () => true,
     });
     if (done === 'stale') return null;
-  } catch {
+  } catch (error) {
+    // What cannot be known to be undone is not done again.
+    if (error instanceof Unavailable) return asked.map(({ edit }) => (edit === null ? null : AWAY));
     // One of them stands against all, or somebody else was first: each for itself, which tells its own reason.
     const each: Written[] = [];
     for (const edit of edits) {
       const result = await store.edit(registered, edit, userId);
       // Those before it may be done: it is not judged again, but told of.
-      each.push(result.kind === 'stale' ? CHANGED : result);
+      each.push(result.kind === 'stale' ? AWAY : result);
     }
     results = each;
   }
   return spread(asked, results);
 }
 
-const CHANGED: Written = { kind: 'refused', problems: [{ code: 'unavailable' }] };
+/** It may be done or not; or its definition changed while others were done. */
+const AWAY: Written = { kind: 'refused', problems: [{ code: 'unavailable' }] };
 
 async function* once<T>(item: T): AsyncGenerator<T> {
   yield item;
@@ -179,11 +190,13 @@ async function readLines(
   { store, maxLine }: Bulk,
   registered: RegisteredApp,
   lines: readonly BulkLine[],
-): Promise<readonly Asked[]> {
+): Promise<readonly Asked[] | 'stale'> {
   const read = lines.map((line) => readLine(registered.app, line, maxLine));
   const named = read.flatMap(({ named: of }) => of);
   if (named.length > 0) {
-    for (const { named: of, problems } of read) await findNamed(store, registered, of, problems);
+    for (const { named: of, problems } of read) {
+      if ((await findNamed(store, registered, of, problems)) === 'stale') return 'stale';
+    }
   }
   return read.map(({ edit, problems }) => ({ edit: problems.length > 0 ? null : edit, problems }));
 }

@@ -7,7 +7,14 @@ import type { RenderContext } from '../fields/field-type.ts';
 import { typeOf } from '../fields/field-types.ts';
 import { layoutOf } from '../sql/layout.ts';
 import type { RegisteredApp, Store } from '../store/store.ts';
-import { isDeletion, type KeptVersion, type RecordHistory, recordAt, type WholeRecord } from '../store/versions.ts';
+import {
+  isDeletion,
+  type KeptVersion,
+  type RecordHistory,
+  type RecordState,
+  statesBack,
+  type WholeRecord,
+} from '../store/versions.ts';
 import { parseKey } from '../update/parse-edit.ts';
 import type { Answer } from './answer.ts';
 import { type Authenticated, authenticate } from './authenticate.ts';
@@ -54,37 +61,43 @@ async function getHistory(store: Store, form: Form, call: Call): Promise<Answer>
 function renderHistory(
   store: Store,
   { app, id, generation }: RegisteredApp,
-  { live, versions }: RecordHistory,
+  history: RecordHistory,
   limit: number,
   before: number | null,
 ): string {
-  const layout = layoutOf(app, id, generation);
   const names = namesOf(store);
   const render = wholeRenderer(app);
-  const revisions = [...versions.map(({ revision }) => revision), ...(live === null ? [] : [live.revision])];
   const items: string[] = [];
-  const kept = new Map(versions.map((version) => [version.revision, version]));
-  const wanted = revisions.filter((revision) => before === null || revision < before).reverse();
-  for (const revision of wanted.slice(0, limit)) {
-    const version = kept.get(revision);
-    if (version !== undefined && isDeletion(version)) items.push(deletionItem(version, names));
-    const record = recordAt(layout, live, versions, revision) as WholeRecord;
-    const earlier = revisions.filter((other) => other < revision).at(-1);
-    const previous = earlier === undefined ? null : recordAt(layout, live, versions, earlier);
-    const before = earlier === undefined ? undefined : kept.get(earlier);
-    const action =
-      previous === null && revision === 1
-        ? 'insert'
-        : before !== undefined && isDeletion(before)
-          ? 'restore'
-          : 'update';
-    const changed = JSON.stringify(previous === null ? [] : changedBetween(app, previous, record));
+  let shown = 0;
+  let next: string | null = null;
+  let later: RecordState | null = null;
+  // What changed is known when the state before is there.
+  const show = ({ record, version }: RecordState, previous: RecordState | null): void => {
+    if (version !== null && isDeletion(version)) items.push(deletionItem(version, names));
+    const changed = JSON.stringify(previous === null ? [] : changedBetween(app, previous.record, record));
     items.push(
-      `{"action":"${action}",${revisionEntry(revision)},"changed":${changed},"record":{${render(record, names)}}}`,
+      `{"action":"${actionOf(record, previous)}",${revisionEntry(record.revision)},"changed":${changed},"record":{${render(record, names)}}}`,
     );
+    shown++;
+  };
+  for (const state of statesBack(layoutOf(app, id, generation), history)) {
+    if (before !== null && state.record.revision >= before) continue;
+    if (later !== null) show(later, state);
+    if (shown === limit) {
+      next = String(later?.record.revision);
+      later = null;
+      break;
+    }
+    later = state;
   }
-  const next = wanted.length > limit ? String(wanted[limit - 1]) : null;
+  if (later !== null) show(later, null);
   return `"history":[${items.join(',')}],"next":${JSON.stringify(next)}`;
+}
+
+/** What made a state of a record of the one before; null where that is not kept. */
+function actionOf({ revision }: WholeRecord, previous: RecordState | null): 'insert' | 'update' | 'restore' {
+  if (previous === null) return revision === 1 ? 'insert' : 'update';
+  return previous.version !== null && isDeletion(previous.version) ? 'restore' : 'update';
 }
 
 /** Who deleted the record with a version, and when. */

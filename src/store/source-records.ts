@@ -93,13 +93,15 @@ export const PRIMARY_KEY = '';
 export interface Counters {
   take(name: string): number;
   passed(name: string, count: number): void;
-  /** What changed since the last call; it is for the caller to save. */
+  /** What changed since the last call; it is for the caller to save, in the transaction that ends then: others may count before the next. */
   changed(): ReadonlyMap<string, number>;
+  /** What it gives takes back all that was counted since. */
+  mark(): () => void;
 }
 
 /** Counters of an app; `read` gives the next number of one that has counted before, when it is first asked for. */
 export function countersFrom(read: (name: string) => number | undefined): Counters {
-  const known = new Map<string, number>();
+  let known = new Map<string, number>();
   let changed = new Map<string, number>();
   const next = (name: string) => {
     let count = known.get(name);
@@ -125,7 +127,15 @@ export function countersFrom(read: (name: string) => number | undefined): Counte
     changed() {
       const result = changed;
       changed = new Map();
+      known = new Map();
       return result;
+    },
+    mark() {
+      const [knownThen, changedThen] = [new Map(known), new Map(changed)];
+      return () => {
+        known = knownThen;
+        changed = changedThen;
+      };
     },
   };
 }

@@ -1,5 +1,5 @@
 // Versions of records as the history keeps them (D29): written when a record is replaced or deleted, read to look back and to restore.
-import type { Field } from '../app/app.ts';
+import type { Field, Table } from '../app/app.ts';
 import type { Values } from '../envelope/record.ts';
 import { typeOf } from '../fields/field-types.ts';
 import type { Layout } from '../sql/layout.ts';
@@ -71,36 +71,47 @@ export function isDeletion({ version }: KeptVersion): boolean {
   return (JSON.parse(version) as VersionContent).deleted !== undefined;
 }
 
+/** A state of a record: as it is, or as a version has it. */
+export interface RecordState {
+  readonly record: WholeRecord;
+  /** The version that has it; null for the record as it is. */
+  readonly version: KeptVersion | null;
+}
+
 /**
- * The record as it was at a revision; null where the history does not have it. `versions`: all of them from that revision on, in
- * their order; `live`: the record as it is, null for a deleted one. Values that a field of today cannot hold are empty.
+ * The states of a record from the newest to the oldest. Values that a field of today cannot hold are empty; rows are those of the next
+ * later version that has them, or of the record as it is.
  */
+export function* statesBack(layout: Layout, { live, versions }: RecordHistory): Generator<RecordState> {
+  let rows: readonly (readonly Values[])[] = live?.rows ?? layout.tables.map(() => []);
+  if (live !== null) yield { record: live, version: null };
+  for (const version of versions.toReversed()) {
+    const { fields, tables } = JSON.parse(version.version) as VersionContent;
+    if (tables !== undefined)
+      rows = layout.tables.map(({ table }, index) => rowsIn(tables, table) ?? rows[index] ?? []);
+    const values = layout.form.columns.map(({ field }) => keptValue(field, fields[field.id]));
+    yield { record: { seq: version.seq, revision: version.revision, values, rows }, version };
+  }
+}
+
+function rowsIn(tables: NonNullable<VersionContent['tables']>, { code, fields }: Table): readonly Values[] | null {
+  if (!Object.hasOwn(tables, code)) return null;
+  return (tables[code] ?? []).map((row) =>
+    fields.map((field, position) =>
+      keptValue(field, Array.isArray(row) ? row[position] : (row as Record<string, string>)[field.id]),
+    ),
+  );
+}
+
+/** The record as it was at a revision; null where the history does not have it. `versions` are all from that revision on. */
 export function recordAt(
   layout: Layout,
   live: WholeRecord | null,
   versions: readonly KeptVersion[],
   revision: number,
 ): WholeRecord | null {
-  if (live?.revision === revision) return live;
-  const later = versions.filter((version) => version.revision >= revision);
-  const [first] = later;
-  if (first?.revision !== revision) return null;
-  const contents = later.map(({ version }) => JSON.parse(version) as VersionContent);
-  const fields = contents[0]?.fields ?? {};
-  return {
-    seq: first.seq,
-    revision,
-    values: layout.form.columns.map(({ field }) => keptValue(field, fields[field.id])),
-    rows: layout.tables.map(({ table }, index) => {
-      const kept = contents.find(({ tables }) => tables !== undefined && Object.hasOwn(tables, table.code));
-      if (kept === undefined) return live?.rows[index] ?? [];
-      return (kept.tables?.[table.code] ?? []).map((row) =>
-        table.fields.map((field, position) =>
-          keptValue(field, Array.isArray(row) ? row[position] : (row as Record<string, string>)[field.id]),
-        ),
-      );
-    }),
-  };
+  for (const { record } of statesBack(layout, { live, versions })) if (record.revision === revision) return record;
+  return null;
 }
 
 function keptValue(field: Field, kept: string | undefined): string {

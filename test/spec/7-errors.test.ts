@@ -228,6 +228,7 @@ const PROVOKED: { readonly [code in Exclude<ErrorCode, keyof typeof NOT_PROVOKED
 const NOT_PROVOKED = {
   malformed_request: 'not HTTP: 7-errors-http.test.ts',
   not_calculated: 'is no refusal: test/x1/calculated.test.ts',
+  being_loaded: 'needs a load under way: test/x1/loading.test.ts',
   unavailable: 'needs a store that cannot serve: below',
   line_too_long: 'needs a line longer than a body: test/x1/bulk.test.ts',
   range_not_satisfiable: 'needs a file: test/file-download.test.ts',

@@ -9,10 +9,10 @@ import { type Adopter, adopterOf } from '../adopt.ts';
 import type { Build, BuildKind } from '../building.ts';
 import { parseDefinition } from '../definition-text.ts';
 import type { StoredRecord } from '../derive.ts';
-import type { Progress } from '../register.ts';
+import { Mistake, type Progress } from '../register.ts';
 import type { RegisteredApp } from '../store.ts';
 import { catalogChanged } from './catalog.ts';
-import { beginNotes, closeGate, endNotes, takeNotes } from './changes.ts';
+import { beginNotes, closeGate, endNotes, notedPlaces, takeNotes } from './changes.ts';
 import { type Connection, type Pool, rowsOf, run } from './connection.ts';
 import { takeNumbers } from './counters.ts';
 import { type RecordTable, recordTable } from './record-table.ts';
@@ -61,10 +61,18 @@ export async function beginBuild(
     for (const statement of tableStatements(layout)) await run(tx, statement);
     // Whoever passes the gate behind us sees that the catalog is another, and that there is a build.
     await closeGate(tx, schema, appId);
+    if (kind === 'import') await refuseRecords(tx, registered);
     await beginNotes(tx, appId);
     await catalogChanged(tx, schema);
   });
   return { appId, generation, kind, app, source, position: 0 };
+}
+
+/** An import that fills an empty app: nobody may have put a record in since that was looked at. */
+async function refuseRecords(tx: Connection, { app, id, generation, distributed }: RegisteredApp): Promise<void> {
+  const { form } = layoutOf(app, id, generation, distributed);
+  if ((await rowsOf(tx, `select 1 from ${quote(form.name)} limit 1`)).length === 0) return;
+  throw new Mistake(`records were put into ${app.code} meanwhile; run the same command again`);
 }
 
 /** Gives up a build: the old generation stays. */
@@ -100,9 +108,10 @@ export async function finishBuild(
   const copying: Copying = { appId, old, table, adopter };
   if (build.kind !== 'import') await copyRecords(pool, copying, build, progress);
   await makeIndexes(pool, table.layout);
-  while ((await pool.begin((tx) => copyChanged(tx, copying, BATCH))) > FEW_CHANGED);
+  while ((await despiteStaleCopies(pool, copying, (tx) => copyChanged(tx, copying, BATCH))) > FEW_CHANGED);
   await pool.begin(async (tx) => {
     await closeGate(tx, schema, appId);
+    await takeOutStaleCopies(tx, copying);
     while ((await copyChanged(tx, copying, BATCH)) > 0);
     await endNotes(tx, appId);
     await run(
@@ -180,13 +189,13 @@ async function copyRecords(pool: Pool, copying: Copying, build: Build, progress:
   let done = await count(`where pms_seq <= ${build.position}`);
   let position = build.position;
   for (let left = true; left; ) {
-    await pool.begin(async (tx) => {
+    await despiteStaleCopies(pool, copying, async (tx) => {
       const records = await copying.old.after(tx, position, BATCH);
       await copySome(tx, copying, records);
+      await notePosition(tx, build.appId, records.at(-1)?.seq ?? position);
       position = records.at(-1)?.seq ?? position;
       done += records.length;
       left = records.length > 0;
-      await notePosition(tx, build.appId, position);
     });
     progress(done, Math.max(total, done));
   }
@@ -217,9 +226,30 @@ async function copySome(tx: Connection, copying: Copying, records: readonly Stor
 
 /** Copies records that changed since they were copied; gives how many were done. */
 async function copyChanged(tx: Connection, copying: Copying, limit: number): Promise<number> {
+  // Numbers before notes, as who writes a record takes them.
+  await takeNumbers(tx, copying.appId, 'row', 0);
   const places = await takeNotes(tx, copying.appId, limit);
   if (places.length === 0) return 0;
   await copying.table.remove(tx, places);
   await copySome(tx, copying, await copying.old.at(tx, places));
   return places.length;
+}
+
+/**
+ * Does work in a transaction. What must be there once may still be in the copy of a record that has given it up since: then the
+ * copies of all records that changed are taken out, to be copied again by their notes, and the work is done once more.
+ */
+async function despiteStaleCopies<T>(pool: Pool, copying: Copying, work: (tx: Connection) => Promise<T>): Promise<T> {
+  try {
+    return await pool.begin(work);
+  } catch (error) {
+    if ((error as { code?: string }).code !== '23505') throw error;
+  }
+  await pool.begin((tx) => takeOutStaleCopies(tx, copying));
+  return pool.begin(work);
+}
+
+async function takeOutStaleCopies(tx: Connection, { appId, table }: Copying): Promise<void> {
+  const places = await notedPlaces(tx, appId);
+  if (places.length > 0) await table.remove(tx, places);
 }

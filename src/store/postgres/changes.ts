@@ -55,3 +55,8 @@ export async function takeNotes(tx: Connection, appId: number, limit: number): P
   }
   return places;
 }
+
+/** The places that are noted now; their notes stay. */
+export async function notedPlaces(tx: Connection, appId: number): Promise<readonly number[]> {
+  return (await rowsOf<[string]>(tx, `select seq from ${changedTable(appId)}`)).map(([seq]) => Number(seq));
+}

@@ -2,7 +2,8 @@
 import { recordRenderer, type Values } from '../../envelope/record.ts';
 import type { Problem } from '../../errors.ts';
 import type { RenderContext } from '../../fields/field-type.ts';
-import { layoutOf } from '../../sql/layout.ts';
+import { type Column, layoutOf, uniqueKey } from '../../sql/layout.ts';
+import type { NewFile } from '../../update/change.ts';
 import type { Put } from '../../update/edit.ts';
 import type { EditJob } from '../changed.ts';
 import { now } from '../clock.ts';
@@ -18,12 +19,12 @@ import {
   uniqueChanges,
 } from '../edited.ts';
 import { namedFiles } from '../files.ts';
-import type { RegisteredApp, Written } from '../store.ts';
+import { type RegisteredApp, Unavailable, type Written } from '../store.ts';
 import { versionText, type WholeRecord } from '../versions.ts';
 import type { Told } from '../webhooks.ts';
 import type { VersionedCatalog } from './catalog.ts';
 import { noteChanges } from './changes.ts';
-import type { Connection } from './connection.ts';
+import { type Connection, rowsOf } from './connection.ts';
 import { lockCounters, saveCounters, takeNumbers } from './counters.ts';
 import { addFiles, useFiles } from './files.ts';
 import { type RecordTable, recordTable, type WrittenRows } from './record-table.ts';
@@ -77,6 +78,7 @@ export function recordEditor({ app, id, generation, distributed, webhooks }: Reg
         place: number | null,
         revision: number,
         { values, rows, faults }: Edited,
+        added: readonly NewFile[] = [],
       ): Promise<Written> => {
         const problems: Problem[] = [];
         for (const change of uniqueChanges(layout, stored?.values ?? null, values)) {
@@ -87,7 +89,9 @@ export function recordEditor({ app, id, generation, distributed, webhooks }: Reg
         const isNew = stored === null;
         if (isNew && (await find(tx, table, primaryKeyOf(layout, values))) !== null)
           problems.push(recordExists(layout, values));
+        if (isNew && (await isBeingLoaded(tx, id))) problems.push({ code: 'being_loaded' });
         if (problems.length > 0) return { kind: 'refused', problems };
+        await addFiles(tx, schema, id, added);
         const seq = stored?.seq ?? place ?? (await takeNumbers(tx, id, 'place', 1));
         const written = { seq, revision, derived: derive(values, render) };
         if (isNew) await table.insert(tx, [written]);
@@ -114,8 +118,7 @@ export function recordEditor({ app, id, generation, distributed, webhooks }: Reg
           const knownFiles = await useFiles(tx, id, namedFiles(edit.files));
           const edited = editor.put(stored, edit, { ...context, knownFiles });
           if (edited.kind !== 'edited') return edited;
-          await addFiles(tx, schema, id, edit.files?.added ?? []);
-          return write(stored, null, (stored?.revision ?? 0) + 1, edited);
+          return write(stored, null, (stored?.revision ?? 0) + 1, edited, edit.files?.added);
         }
         case 'delete': {
           const stored = await find(tx, table, edit.primaryKey);
@@ -148,6 +151,11 @@ export function recordEditor({ app, id, generation, distributed, webhooks }: Reg
   };
 }
 
+/** Whether an import into the app, which was empty, is under way: what is put in beside it would get the same places. */
+async function isBeingLoaded(tx: Connection, appId: number): Promise<boolean> {
+  return (await rowsOf(tx, `select 1 from builds where app_id = $1::int and kind = 'import'`, [appId])).length > 0;
+}
+
 /** The record with a primary key and its rows, locked until the end of the transaction. */
 async function find(tx: Connection, table: RecordTable, primaryKey: string): Promise<WholeRecord | null> {
   const [stored] = await table.findForUpdate(tx, [primaryKey]);
@@ -161,10 +169,23 @@ async function findUnique(
   table: RecordTable,
   { fieldId, value }: { readonly fieldId: string; readonly value: string },
 ): Promise<WholeRecord | null> {
-  const place = await table.placeOf(tx, fieldId, value);
-  const [stored] = place === null ? [] : await table.at(tx, [place]);
-  return stored === undefined ? null : find(tx, table, primaryKeyOf(table.layout, stored.values));
+  const { columns } = table.layout.form;
+  const position = columns.findIndex(({ field }) => field.id === fieldId);
+  const column = columns[position] as Column;
+  const sought = uniqueKey(column, value).value;
+  for (let look = 0; look < MOST_LOOKS; look++) {
+    const place = await table.placeOf(tx, fieldId, value);
+    const [stored] = place === null ? [] : await table.at(tx, [place]);
+    if (stored === undefined) return null;
+    const found = await find(tx, table, primaryKeyOf(table.layout, stored.values));
+    // Until it was locked it may have got another value, or gone.
+    if (found !== null && uniqueKey(column, found.values[position] ?? '').value === sought) return found;
+  }
+  throw new Unavailable(`the record with this value of ${fieldId} is changed all the time`);
 }
+
+/** How often a record is looked for that has another value whenever it is locked. */
+const MOST_LOOKS = 4;
 
 /** The record with a primary key and its rows, as it is. */
 export async function readWhole(on: Connection, table: RecordTable, primaryKey: string): Promise<WholeRecord | null> {

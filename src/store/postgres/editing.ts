@@ -1,4 +1,6 @@
 // Runs edits, each in a transaction of its own (D39).
+
+import { Undone } from '../../errors.ts';
 import type { EditJob } from '../changed.ts';
 import { type RegisteredApp, type TogetherEdits, Unavailable, type Written } from '../store.ts';
 import type { VersionedCatalog } from './catalog.ts';
@@ -95,10 +97,8 @@ export function openEditing(
       return 'done';
     } catch (error) {
       await run(on, 'rollback').catch(() => {});
-      // Somebody else was first: the same request may do.
-      if (isUnavailable(error) || isClash(error)) {
-        throw new Unavailable('the database cannot be written now', { cause: error });
-      }
+      if (isClash(error)) throw new Undone('another write was first', { cause: error });
+      if (isUnavailable(error)) throw new Unavailable('the database cannot be written now', { cause: error });
       throw error;
     } finally {
       on.release();

@@ -1,5 +1,6 @@
 // Reads and writes the records of one generation of an app, many in each statement.
 import type { Values } from '../../envelope/record.ts';
+import { isStorable } from '../../fields/field-type.ts';
 import { type Column, keyColumn, type Layout, type TableLayout, uniqueKey } from '../../sql/layout.ts';
 import { tokenNumbers } from '../../sql/pairs.ts';
 import { quote } from '../../sql/sql.ts';
@@ -78,8 +79,9 @@ export function recordTable(layout: Layout): RecordTable {
   const table: RecordTable = {
     layout,
     findForUpdate: (tx, primaryKeys) =>
-      stored(tx, `where ${isKey} order by t.pms_seq for update`, [arrayText(primaryKeys)]),
-    find: (on, primaryKeys) => stored(on, `where ${isKey} order by t.pms_seq`, [arrayText(primaryKeys)]),
+      stored(tx, `where ${isKey} order by t.pms_seq for update`, [arrayText(primaryKeys.filter(isStorable))]),
+    find: (on, primaryKeys) =>
+      stored(on, `where ${isKey} order by t.pms_seq`, [arrayText(primaryKeys.filter(isStorable))]),
     async placeOf(on, fieldId, value) {
       const column = form.columns.find(({ field }) => field.id === fieldId) as Column;
       const { name: of, value: sought } = uniqueKey(column, value);
@@ -93,6 +95,7 @@ export function recordTable(layout: Layout): RecordTable {
       return rows.map(([revision, userId, at, version]) => ({ seq, revision, userId, at, version }));
     },
     async deletedPlace(on, primaryKey) {
+      if (!isStorable(primaryKey)) return null;
       const text = `select record from ${quote(layout.history)} h where ${DELETED} = $1::text
         and ${MAY_BE_DELETION} and not exists (select 1 from ${name} t where t.pms_seq = h.record) order by record desc limit 1`;
       const [row] = await rowsOf<[string]>(on, text, [primaryKey]);

@@ -151,7 +151,7 @@ export function notePosition(db: Connection, appId: number, position: number): v
   db.prepare('update builds set position = ? where app_id = ?').run(position, appId);
 }
 
-function copyRecords(db: Connection, { old, copy }: Copying, build: Build, progress: Progress): void {
+function copyRecords(db: Connection, { old, table, copy }: Copying, build: Build, progress: Progress): void {
   const total = db
     .prepare(`select count(*) from ${quote(old.layout.form.name)}`)
     .pluck()
@@ -162,14 +162,18 @@ function copyRecords(db: Connection, { old, copy }: Copying, build: Build, progr
     .get(build.position) as number;
   let position = build.position;
   for (let left = true; left; ) {
-    db.transaction(() => {
-      const records = old.after(position, BATCH);
-      for (const record of records) copy(record);
-      position = records.at(-1)?.seq ?? position;
-      done += records.length;
-      left = records.length > 0;
-      notePosition(db, build.appId, position);
-    }).immediate();
+    despiteStaleCopies(db, build.appId, table, () =>
+      db
+        .transaction(() => {
+          const records = old.after(position, BATCH);
+          for (const record of records) copy(record);
+          position = records.at(-1)?.seq ?? position;
+          done += records.length;
+          left = records.length > 0;
+          notePosition(db, build.appId, position);
+        })
+        .immediate(),
+    );
     pauseWriting();
     progress(done, Math.max(total, done));
   }
@@ -249,5 +253,27 @@ function copyChanged(db: Connection, appId: number, { old, table, copy }: Copyin
     }
     return places.length;
   });
-  return db.inTransaction ? run() : run.immediate();
+  return despiteStaleCopies(db, appId, table, () => (db.inTransaction ? run() : run.immediate()));
+}
+
+/**
+ * Does work. What must be there once may still be in the copy of a record that has given it up since: then the copies of all
+ * records that changed are taken out, to be copied again by their notes, and the work is done once more.
+ */
+function despiteStaleCopies<T>(db: Connection, appId: number, table: RecordTable, work: () => T): T {
+  try {
+    return work();
+  } catch (error) {
+    if ((error as { code?: string }).code !== 'SQLITE_CONSTRAINT_UNIQUE') throw error;
+  }
+  const takeOut = db.transaction(() => {
+    const noted = db
+      .prepare(`select seq from ${changedTable(appId)}`)
+      .pluck()
+      .all() as number[];
+    for (const seq of noted) table.remove(seq);
+  });
+  if (db.inTransaction) takeOut();
+  else takeOut.immediate();
+  return work();
 }

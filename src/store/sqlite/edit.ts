@@ -1,6 +1,7 @@
 // Applies an edit to a record in the writer's transaction (D39): finds the record, has decided what it becomes, writes that.
 import type { Values } from '../../envelope/record.ts';
 import type { RenderContext } from '../../fields/field-type.ts';
+import type { NewFile } from '../../update/change.ts';
 import type { Edit, Put } from '../../update/edit.ts';
 import { type Derive, deriver } from '../derive.ts';
 import {
@@ -17,12 +18,14 @@ import {
 import { namedFiles } from '../files.ts';
 import type { Written } from '../store.ts';
 import type { WholeRecord } from '../versions.ts';
+import type { Connection } from './connection.ts';
 import type { FileTable } from './files.ts';
 import { type RecordTable, wholeRecord } from './record-table.ts';
 import type { Tell } from './tell.ts';
 
 export interface EditableApp {
   readonly id: number;
+  readonly db: Connection;
   readonly files: FileTable;
   readonly table: RecordTable;
   readonly renderFull: (values: Values, context: RenderContext) => string;
@@ -34,10 +37,11 @@ export interface RecordEditor {
   run(edit: Edit, context: Omit<EditContext, 'knownFiles'>, render: RenderContext): Written;
 }
 
-export function recordEditor({ id, files, table, renderFull, tell }: EditableApp): RecordEditor {
+export function recordEditor({ id, db, files, table, renderFull, tell }: EditableApp): RecordEditor {
   const { layout } = table;
   const editor: Editor = editorOf(layout);
   const derive = deriver(layout, null);
+  const isLoading = db.prepare(`select 1 from builds where app_id = ? and kind = 'import'`);
   const deriveRow = layout.tables.map((_, index) => deriver(layout, index));
 
   const found = (primaryKey: string) => wholeRecord(table, table.find(primaryKey));
@@ -58,13 +62,16 @@ export function recordEditor({ id, files, table, renderFull, tell }: EditableApp
     { values, rows, faults }: Edited,
     { userId, at }: Pick<EditContext, 'userId' | 'at'>,
     render: RenderContext,
+    added: readonly NewFile[] = [],
   ): Written => {
     const problems = uniqueChanges(layout, stored?.values ?? null, values).flatMap(({ fieldId, value }) =>
       table.placeOf(fieldId, value) === null ? [] : [notUnique(fieldId, value)],
     );
     const same = stored === null ? table.find(primaryKeyOf(layout, values)) : null;
     if (same !== null) problems.push(recordExists(layout, values));
+    if (stored === null && isLoading.get(id) !== undefined) problems.push({ code: 'being_loaded' });
     if (problems.length > 0) return { kind: 'refused', problems };
+    files.add(id, added);
     const primaryKey = primaryKeyOf(layout, values);
     if (stored === null) {
       const seq = table.insert(derive(values, render), revision, place ?? table.nextPlace());
@@ -97,8 +104,8 @@ export function recordEditor({ id, files, table, renderFull, tell }: EditableApp
           const knownFiles = files.use(id, namedFiles(edit.files));
           const edited = editor.put(stored, edit, { ...context, knownFiles });
           if (edited.kind !== 'edited') return edited;
-          files.add(id, edit.files?.added ?? []);
-          return write(stored, null, (stored?.revision ?? 0) + 1, edited, context, render);
+          const { added = [] } = edit.files ?? {};
+          return write(stored, null, (stored?.revision ?? 0) + 1, edited, context, render, added);
         }
         case 'delete': {
           const stored = found(edit.primaryKey);

@@ -2,7 +2,7 @@
 import { dirname } from 'node:path';
 import { layoutOf } from '../../sql/layout.ts';
 import { quote } from '../../sql/sql.ts';
-import { refuseOtherBuild, refuseOtherFields } from '../building.ts';
+import { type Build, refuseOtherBuild, refuseOtherFields } from '../building.ts';
 import { type Loaded, type Loader, Mistake } from '../register.ts';
 import type { RegisteredApp } from '../store.ts';
 import { beginBuild, finishBuild, pendingBuild, takeOver } from './build.ts';
@@ -21,7 +21,14 @@ export function openLoader(db: Connection, appCode: string, userId: string, fing
   const registered = registeredApp(db, appCode);
   const pending = pendingBuild(db, registered.id);
   if (pending !== null) refuseOtherBuild(pending, fingerprint, appCode);
-  if (pending !== null || isEmpty(db, registered)) return freshLoader(db, registered, userId, fingerprint);
+  if (pending !== null) return freshLoader(db, registered, pending, userId);
+  // Nobody puts a record in between the look and the beginning.
+  const begun = db
+    .transaction(() =>
+      isEmpty(db, registered) ? beginBuild(db, registered, registered.app, fingerprint, 'import') : null,
+    )
+    .immediate();
+  if (begun !== null) return freshLoader(db, registered, begun, userId);
   return steadyLoader(db, appCode, userId, fingerprint);
 }
 
@@ -37,11 +44,9 @@ function isEmpty(db: Connection, { app, id, generation }: RegisteredApp): boolea
 }
 
 /** Into an empty app: a thread writes while the next batch is read, and nothing is visible before finish. */
-function freshLoader(db: Connection, registered: RegisteredApp, userId: string, fingerprint: string): Loader {
-  const pending = pendingBuild(db, registered.id);
-  if (pending !== null) takeOver(db, registered.id);
+function freshLoader(db: Connection, registered: RegisteredApp, build: Build, userId: string): Loader {
+  takeOver(db, registered.id);
   const source = db.prepare('select source from apps where id = ?').pluck().get(registered.id) as string;
-  const build = pending ?? beginBuild(db, registered, registered.app, fingerprint, 'import');
   const writer = startLoadThread({ dataDir: dirname(db.name), appCode: registered.app.code, userId });
   let writing: Promise<Loaded> = Promise.resolve(NOTHING);
   return {

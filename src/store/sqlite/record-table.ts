@@ -131,6 +131,7 @@ export function recordTable(db: Connection, layout: Layout): RecordTable {
       unsettled.clear();
     },
     remove(seq) {
+      unsettled.delete(seq);
       dropTokens(form, seq);
       for (let index = 0; index < layout.tables.length; index++) removeRows(index, seq);
       statement(`delete from ${name} where pms_seq = ?`).run(seq);
@@ -188,6 +189,9 @@ export function recordTable(db: Connection, layout: Layout): RecordTable {
       return statement(text).all(seq, from, limit) as KeptVersion[];
     },
     deletedPlace(primaryKey) {
+      // The index is made with the first record that is deleted.
+      const index = statement(`select 1 from sqlite_schema where name = ?`).get(`${layout.history}_deleted`);
+      if (index === undefined) return null;
       const text = `select record from ${quote(layout.history)} h where ${DELETED} = ? and ${MAY_BE_DELETION} and not exists
         (select 1 from ${name} where pms_seq = h.record) order by record desc limit 1`;
       return (statement(text).pluck().get(primaryKey) as number | undefined) ?? null;

@@ -82,7 +82,8 @@ export function openSqliteStore({ dataDir, cacheMiB }: SqliteStoreOptions): Stor
   const read = <T>(app: RegisteredApp, work: (table: RecordTable) => T): T | 'stale' =>
     guard(() => {
       try {
-        return work(recordTable(db, layoutFor(app)));
+        // Of one moment, however many statements it takes.
+        return db.transaction(() => work(recordTable(db, layoutFor(app))))();
       } catch (error) {
         if (catalog.current().apps.get(app.app.code) !== app) return 'stale';
         throw error;

@@ -23,6 +23,9 @@ export class WriterThread {
   #busy = false;
   #uses: ReadonlyMap<number, string> = new Map();
   #closed: (() => void) | null = null;
+  /** Somebody has a turn of their own; why it came to nothing. */
+  #inTurn = false;
+  #broken: Unavailable | null = null;
   /** Those who wait for a turn of their own. */
   readonly #turns: (() => void)[] = [];
   #asked: { resolve(results: readonly JobResult[]): void; reject(error: unknown): void } | null = null;
@@ -45,7 +48,10 @@ export class WriterThread {
       // A turn of the event loop later, so that requests that arrived together share the commit.
       if (!this.#busy) {
         this.#busy = true;
-        setImmediate(() => this.#send());
+        // Unless the thread ended meanwhile, and something else is being written.
+        setImmediate(() => {
+          if (this.#running.length === 0 && !this.#inTurn) this.#send();
+        });
       }
     });
   }
@@ -60,7 +66,13 @@ export class WriterThread {
       }
       commits = edits.commits();
     } finally {
-      await this.#ask({ kind: 'end', commits }).finally(() => this.#send());
+      try {
+        await this.#ask({ kind: 'end', commits });
+      } finally {
+        this.#inTurn = false;
+        this.#broken = null;
+        this.#send();
+      }
     }
   }
 
@@ -79,6 +91,10 @@ export class WriterThread {
   /** Asks the thread in a turn. */
   #ask(request: WriterRequest): Promise<readonly JobResult[]> {
     return new Promise((resolve, reject) => {
+      if (this.#broken !== null) {
+        reject(this.#broken);
+        return;
+      }
       this.#asked = { resolve, reject };
       this.#post(request);
     });
@@ -100,8 +116,8 @@ export class WriterThread {
   #start(): Worker {
     const worker = startThread(import.meta.url, 'writer-thread', { dataDir: this.#dataDir });
     worker.on('message', (reply: WriterReply) => this.#answered(reply));
-    worker.on('error', (error) => this.#ended(error));
-    worker.on('exit', () => this.#ended(new Error('the writer thread has ended')));
+    worker.on('error', (error) => this.#ended(worker, error));
+    worker.on('exit', () => this.#ended(worker, new Error('the writer thread has ended')));
     return worker;
   }
 
@@ -116,6 +132,7 @@ export class WriterThread {
     const turn = this.#turns.shift();
     if (turn !== undefined) {
       this.#busy = true;
+      this.#inTurn = true;
       turn();
     } else if (this.#waiting.length > 0) {
       this.#running = this.#waiting.splice(0, BATCH);
@@ -153,16 +170,17 @@ export class WriterThread {
   }
 
   /** Whatever was being written may or may not be; the next update starts the thread again. */
-  #ended(error: unknown): void {
-    if (this.#worker === null) return;
+  #ended(worker: Worker, error: unknown): void {
+    if (this.#worker !== worker) return;
     this.#worker = null;
     const lost: { reject(error: unknown): void }[] = this.#asked === null ? this.#running : [this.#asked];
-    const inTurn = this.#asked !== null;
     this.#asked = null;
     this.#running = [];
-    for (const { reject } of lost) reject(new Unavailable('the database cannot be written now', { cause: error }));
-    // Whoever has the turn ends it.
-    if (!inTurn) this.#send();
+    const unavailable = new Unavailable('the database cannot be written now', { cause: error });
+    // What was written in the turn is lost with its transaction; whoever has it hears of that, and ends it.
+    if (this.#inTurn) this.#broken = unavailable;
+    for (const { reject } of lost) reject(unavailable);
+    if (!this.#inTurn) this.#send();
   }
 }
 

@@ -50,6 +50,7 @@ export function writerOn(db: Connection): Writer {
       const layout = layoutOf(registered.app, registered.id, registered.generation);
       app = {
         id: registered.id,
+        db,
         files,
         table: recordTable(db, layout),
         renderFull: recordRenderer(registered.app).full,
@@ -71,14 +72,22 @@ export function writerOn(db: Connection): Writer {
     if ('change' in job) return applyChange(app, current, job, at);
     app.editor ??= recordEditor(app);
     const render = { userName: (id: string) => current.users.get(id)?.name ?? '' };
-    const result = app.editor.run(job.edit, { userId: job.userId, at, counters: counters.of(app.id) }, render);
+    const ofApp = counters.of(app.id);
+    const undoCounting = ofApp.mark();
+    const result = app.editor.run(job.edit, { userId: job.userId, at, counters: ofApp }, render);
+    if (result.kind !== 'updated') undoCounting();
     app.table.settle();
     return result;
   };
 
   const begin = (): Underway => {
     beginWriting(db);
-    return { current: catalog.current(), at: now(), counters: countersOfApps(db) };
+    try {
+      return { current: catalog.current(), at: now(), counters: countersOfApps(db) };
+    } catch (error) {
+      db.exec('rollback');
+      throw error;
+    }
   };
   const settleAll = ({ counters }: Underway): void => {
     for (const { table } of changed) table.settle();
