@@ -559,7 +559,7 @@ describe('refusals: one line, nothing changed', { timeout: 120_000 }, () => {
       for (const args of [['app', 'list'], ['check'], ['move', '--to', join(to, 'x')]]) {
         const refused = await daicho([...args, ...flagsFor(to)]);
         assert.deepEqual([refused.code, refused.out], [1, ''], args.join(' '));
-        assert.match(refused.err, /^daicho: cannot open .+ is not finished; finish it by running the same .*\n$/);
+        assert.match(refused.err, /^daicho: cannot open .+ it is not finished: it is being filled from .*\n$/);
       }
       assert.equal((await move(folder, to)).verified, true);
     }

@@ -333,11 +333,14 @@ describe('the command line', () => {
     const before = namesIn(filesDir);
     assert.equal(before.length, 3);
     age(filesDir, LEAST + 1);
-    const nothing = `${filesDir}: 0 files forgotten, 0 contents removed (0 bytes), 0 interrupted uploads removed.\n`;
+    const nothing = `0 versions of records forgotten. ${filesDir}: 0 files forgotten, 0 contents removed (0 bytes), 0 interrupted uploads removed.\n`;
     assert.deepEqual(await run('sweep'), { code: 0, out: nothing, err: '' });
     assert.deepEqual(namesIn(filesDir), before);
     const { code, out } = await run('sweep', '--older-than', String(LEAST), '--json');
-    assert.deepEqual([code, JSON.parse(out)], [0, { place: filesDir, files: 0, contents: 1, bytes: 6, received: 1 }]);
+    assert.deepEqual(
+      [code, JSON.parse(out)],
+      [0, { place: filesDir, versions: 0, files: 0, contents: 1, bytes: 6, received: 1 }],
+    );
     assert.deepEqual(namesIn(filesDir), [digestOf('留まる')]);
   });
 });

@@ -189,7 +189,7 @@ test('D29: the history has the rows as they were', async () => {
     `select version from app_${name}_history where record = 1 order by revision desc limit 1`,
   );
   const { tables } = JSON.parse(String(versions[0]?.[0]));
-  assert.match(tables.f_rows[0][1], /^[0-9a-f]{32} \d+ image\/png 初め\.png$/);
+  assert.match(tables.f_rows[0].f_photo, /^[0-9a-f]{32} \d+ image\/png 初め\.png$/);
 });
 
 test('D27: a row that does not exist is an error, and so is every other; nothing is changed', async () => {

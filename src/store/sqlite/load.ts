@@ -22,6 +22,7 @@ export function openLoader(db: Connection, appCode: string, userId: string, fing
   const pending = pendingBuild(db, registered.id);
   if (pending !== null) refuseOtherBuild(pending, fingerprint, appCode);
   if (pending !== null) return freshLoader(db, registered, pending, userId);
+  if (!isEmpty(db, registered)) return steadyLoader(db, appCode, userId, fingerprint);
   // Nobody puts a record in between the look and the beginning.
   const begun = db
     .transaction(() =>
