@@ -372,8 +372,9 @@ describe('one moment', { timeout: 60_000 }, () => {
     };
     const file = join(folder, 'a.tar');
     const { contents, files: named } = await backup(place, meanwhile, file);
-    // Two of the four are gone; one of them, a small one, had been read together with others.
-    assert.deepEqual([contents, named], [4, 3]);
+    assert.equal(named, 3);
+    // Two of the four are gone; one of them, a small one, may have been read beside others before it went.
+    assert.ok(contents === 3 || contents === 4, `${contents} contents`);
     const [restored, restoredFiles] = [join(folder, 'restored'), await filesIn(join(folder, 'files-2'))];
     await restore(readBackupFile(file), restored, restoredFiles);
     assert.deepEqual(await carriedOf(restored), await carriedOf(place));

@@ -262,9 +262,20 @@ describe('the name of a file', () => {
   }
 
   test('what is encoded is the whole name again', () => {
-    const name = Array.from({ length: 0x3000 }, (_, code) => String.fromCharCode(code)).join('');
-    const [, encoded = ''] = /filename\*=UTF-8''([\w!#$&+\-.^`|~%]+)$/.exec(attachment(name)) ?? [];
-    assert.equal(decodeURIComponent(encoded), name);
+    for (let code = 0; code < 0x3000; code += 200) {
+      const name = Array.from({ length: 200 }, (_, index) => String.fromCharCode(code + index)).join('');
+      const [, encoded = ''] = /filename\*=UTF-8''([\w!#$&+\-.^`|~%]+)$/.exec(attachment(name)) ?? [];
+      assert.equal(decodeURIComponent(encoded), name);
+    }
+  });
+
+  test('of a name of thousands of kanji its end is told: a header has an end', async () => {
+    const { status, headers } = await get({}, { ...whole, name: `${'縦'.repeat(5_000)}.pdf` });
+    assert.equal(status, 200);
+    assert.equal(
+      headers['content-disposition'],
+      `attachment; filename="${'_'.repeat(251)}.pdf"; filename*=UTF-8''${'%E7%B8%A6'.repeat(251)}.pdf`,
+    );
   });
 });
 

@@ -364,6 +364,29 @@ describe('webhooks', { concurrency: true }, () => {
         },
       );
 
+      await t.test('retry of one that waits brings what waits behind it, too', async () => {
+        receiver.answer = status(500);
+        await rename('Y', 'c');
+        const [first] = await receiver.take(1);
+        await rename('Y', 'd');
+        await until(async () => (await count(`state = 'waiting' and attempts = 1`)) === 1, 'it was not noted');
+        receiver.answer = fine;
+        await query(`update deliveries set due_at = ${Date.now() + 3_600_000} where state = 'waiting'`);
+        assert.equal((await bench.command('webhook', 'retry', String(first?.json.delivery))).code, 0);
+        const told = await receiver.take(2);
+        assert.deepEqual(
+          told.map(({ json }) => json.after.A_name.value),
+          ['c', 'd'],
+        );
+        await until(async () => (await count(`state <> 'delivered'`)) === 0, 'it is not noted as delivered');
+        const again = await bench.command('webhook', 'retry', String(first?.json.delivery));
+        assert.match(again.err, /no delivery \d+ that is not delivered/);
+        assert.match(
+          (await bench.command('webhook', 'remove', '123456789012')).err,
+          /there is no webhook 123456789012/,
+        );
+      });
+
       await t.test('a second webhook: a secret of its own, only the events it wants; list, test, remove', async () => {
         const added = await bench.command(
           ...['webhook', 'add', 'A', url('/second'), '--events', 'delete', '--webhook-private', 'on', '--json'],
@@ -461,6 +484,20 @@ describe('webhooks', { concurrency: true }, () => {
           const log = await command(['webhook', 'log', 'A', '--json', '--data-dir', place as string]);
           assert.deepEqual(JSON.parse(log.out), []);
         }
+        const before = receiver.received.reduce((most, { json }) => Math.max(most, json.delivery), 0);
+        receiver.answer = fine;
+        await bench.server().end();
+        await startServer(t, restored as string, '--webhook-private', 'on').then(async ({ address }) => {
+          const sent = {
+            appcode: 'A',
+            appkey: 'key-A',
+            param: JSON.stringify(entries({ A_primarykey: 'carried', A_name: 'x' })),
+          };
+          await fetch(`${address}/webapi/x1/data/insert`, { method: 'POST', body: new URLSearchParams(sent) });
+        });
+        await until(() => receiver.received.some(({ json }) => json.primaryKey === 'carried'), 'it did not come');
+        const { json } = receiver.received.at(-1) as Received;
+        assert.ok(json.delivery > before, `${json.delivery} is no number that a receiver knows`);
       });
     });
 });

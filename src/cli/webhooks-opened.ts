@@ -27,6 +27,6 @@ export async function withWebhooks<T>(
 
 /** The number by which a webhook or a delivery is known. */
 export function parseNumber(text: string): number {
-  if (!/^\d{1,9}$/.test(text)) throw new InvalidArgumentError('Such an ID is a number.');
+  if (!/^\d{1,15}$/.test(text)) throw new InvalidArgumentError('Such an ID is a number.');
   return Number(text);
 }

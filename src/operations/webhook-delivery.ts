@@ -1,4 +1,5 @@
 // Delivers what waits in the outbox: in the order of each record, a few at a time to each webhook, again where it fails.
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { Attempt, Delivery, Outbox, WebhookTarget } from '../store/webhooks.ts';
 import { sendWebhook } from './webhook-request.ts';
 
@@ -56,30 +57,51 @@ export function startDelivery(outbox: Outbox, { allowPrivate, onError }: Deliver
     return ids;
   };
 
-  /** Notes how attempts ended: those that end while others are noted go together. */
+  /** Notes how attempts ended, again where that fails: nothing that is answered is sent twice for it. Those that end meanwhile go together. */
   const settle = (attempt: Attempt): Promise<void> => {
     ended.push(attempt);
     const gathered = settling?.catch(() => {}) ?? Promise.resolve();
     settling = gathered.then(async () => {
-      const some = ended;
-      ended = [];
-      if (some.length > 0) await outbox.settle(some);
+      while (ended.length > 0) {
+        const some = ended;
+        ended = [];
+        try {
+          await outbox.settle(some);
+        } catch (error) {
+          if (isEnding) throw error;
+          onError(error);
+          ended = [...some, ...ended];
+          await sleep(LOOK_EVERY, null, { signal: ending.signal }).catch(() => {});
+        }
+      }
     });
     return settling;
   };
 
+  /** The body, or why it cannot be made: an attempt that failed, so that others have their turn. */
+  const bodyOf = async (delivery: Delivery): Promise<{ body: string | null; error: string | null }> => {
+    try {
+      return { body: await outbox.body(delivery), error: null };
+    } catch (error) {
+      onError(error);
+      return { body: null, error: 'the notice could not be made; the log of the server says why' };
+    }
+  };
+
   const deliver = async (delivery: Delivery, { id: webhook, url, secret }: WebhookTarget): Promise<void> => {
-    const body = await outbox.body(delivery);
     const { id, event } = delivery;
     const attempts = delivery.attempts + 1;
     const over = { delivery, webhook, attempts, dueAt: Date.now() };
-    if (body === null) {
+    const { signal } = ending;
+    const { body, error: unmade } = await bodyOf(delivery);
+    if (body === null && unmade === null) {
       const error = 'the history of the record does not have it';
       return settle({ ...over, state: 'failed', status: null, error });
     }
-    const { signal } = ending;
-    const sent = { url, secret, event, delivery: id, body, allowPrivate, signal };
-    const { status, error } = await sendWebhook(sent);
+    const { status, error } =
+      body === null
+        ? { status: null, error: unmade }
+        : await sendWebhook({ url, secret, event, delivery: id, body, allowPrivate, signal });
     // Given up at the end of the server: no attempt.
     if (signal.aborted && status === null) return;
     if (error === null) return settle({ ...over, state: 'delivered', status, error, dueAt: Date.now() });

@@ -61,7 +61,7 @@ export interface Webhooks {
   target(id: number): Promise<WebhookTarget>;
   /** The newest deliveries, newest first; only of a state where one is named. */
   log(appCode: string, state: DeliveryState | null, limit: number): Promise<readonly DeliveryDescription[]>;
-  /** Tries a delivery that is not delivered again, now and from the first attempt on. */
+  /** Tries a delivery that is not delivered again, now and from the first attempt on, and what waits behind it. */
   retry(delivery: number): Promise<void>;
   /** The same for all that have failed; gives how many. */
   retryFailed(appCode: string): Promise<number>;
@@ -131,6 +131,12 @@ export async function openWebhooks(place: WebhookPlace): Promise<Webhooks> {
 export async function openOutbox(place: WebhookPlace): Promise<Outbox> {
   if (place.databaseUrl === '') return (await import('./sqlite/outbox.ts')).openSqliteOutbox(place.dataDir);
   return (await import('./postgres/outbox.ts')).openPostgresOutbox(place.databaseUrl);
+}
+
+/** SQL of what a retry is about, `id` being the SQL of a delivery's number: it, and what else of its record waits for its webhook. */
+export function retriedWith(id: string): string {
+  const isAsked = `id = ${id} and state <> 'delivered'`;
+  return `(${isAsked}) or (state = 'waiting' and (webhook_id, record) = (select webhook_id, record from deliveries where ${isAsked}))`;
 }
 
 /** Those of the webhooks that want an event. */

@@ -190,6 +190,8 @@ async function putCatalog(tx: Connection, before: MovedCatalog, { webApi, users,
   }
   for (const app of apps) await putApp(tx, app, before);
   await run(tx, `select setval(pg_get_serial_sequence('webhooks', 'id'), max(id)) from webhooks having max(id) > 0`);
+  // Receivers know the numbers of the register that this was: its deliveries go on behind all of them.
+  await run(tx, `select setval(pg_get_serial_sequence('deliveries', 'id'), $1::bigint)`, [Date.now()]);
   // Answers that were copied show the name as it was.
   for (const { id, name } of users) {
     if (before.apps.length > 0 && old.get(id)?.name !== name) await startRename(tx, id);

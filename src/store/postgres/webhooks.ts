@@ -6,6 +6,7 @@ import {
   type DeliveryState,
   eventsOf,
   eventsText,
+  retriedWith,
   type WebhookEvent,
   type Webhooks,
 } from '../webhooks.ts';
@@ -82,13 +83,13 @@ export async function openPostgresWebhooks(url: string, schema = SCHEMA): Promis
     },
     async remove(id) {
       const gone = await change(async (tx) => {
-        await run(tx, 'delete from deliveries where webhook_id = $1::int', [id]);
-        return rowsOf(tx, 'delete from webhooks where id = $1::int returning 1', [id]);
+        await run(tx, 'delete from deliveries where webhook_id = $1::bigint', [id]);
+        return rowsOf(tx, 'delete from webhooks where id = $1::bigint returning 1', [id]);
       });
       if (gone.length === 0) throw new Mistake(`there is no webhook ${id}`);
     },
     async target(id) {
-      const text = `select code, url, secret from webhooks w join apps a on a.id = app_id where w.id = $1::int`;
+      const text = `select code, url, secret from webhooks w join apps a on a.id = app_id where w.id = $1::bigint`;
       const [row] = await rowsOf<[string, string, string]>(pool, text, [id]);
       if (row === undefined) throw new Mistake(`there is no webhook ${id}`);
       const [app, to, secret] = row;
@@ -110,7 +111,7 @@ export async function openPostgresWebhooks(url: string, schema = SCHEMA): Promis
       );
     },
     async retry(delivery) {
-      const count = await waitAgain(`id = $2::bigint and state <> 'delivered'`, delivery);
+      const count = await waitAgain(retriedWith('$2::bigint'), delivery);
       if (count === 0) throw new Mistake(`there is no delivery ${delivery} that is not delivered`);
     },
     retryFailed: async (appCode) => waitAgain(`app_id = $2::int and state = 'failed'`, await appIdOf(appCode)),

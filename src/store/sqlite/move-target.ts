@@ -184,6 +184,9 @@ function putCatalog(db: Connection, before: MovedCatalog, { webApi, users, apps 
   );
   for (const { id, name, lang, createdAt } of users) putUser.run(id, name, lang, createdAt);
   for (const app of apps) putApp(db, app, before);
+  // Receivers know the numbers of the register that this was: its deliveries go on behind all of them.
+  db.exec(`delete from sqlite_sequence where name = 'deliveries'`);
+  db.prepare(`insert into sqlite_sequence (name, seq) values ('deliveries', ?)`).run(Date.now());
   // Answers that were copied show the name as it was.
   for (const { id, name } of users) if (before.apps.length > 0 && old.get(id)?.name !== name) startRename(db, id);
 }

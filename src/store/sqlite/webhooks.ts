@@ -5,6 +5,7 @@ import {
   type DeliveryDescription,
   eventsOf,
   eventsText,
+  retriedWith,
   type WebhookDescription,
   type Webhooks,
   type WebhookTarget,
@@ -35,7 +36,7 @@ export function openSqliteWebhooks(dataDir: string): Webhooks {
         return result;
       })
       .immediate();
-  const waitAgain = `update deliveries set state = 'waiting', attempts = 0, due_at = ?`;
+  const waitAgain = `update deliveries set state = 'waiting', attempts = 0, due_at = @at`;
 
   return {
     async add(appCode, { url, events, secret }) {
@@ -76,11 +77,13 @@ export function openSqliteWebhooks(dataDir: string): Webhooks {
       return db.prepare(text).all(appIdOf(appCode), limit) as DeliveryDescription[];
     },
     async retry(delivery) {
-      const { changes } = db.prepare(`${waitAgain} where id = ? and state <> 'delivered'`).run(Date.now(), delivery);
+      const { changes } = db.prepare(`${waitAgain} where ${retriedWith('@of')}`).run({ at: Date.now(), of: delivery });
       if (changes === 0) throw new Mistake(`there is no delivery ${delivery} that is not delivered`);
     },
     async retryFailed(appCode) {
-      return db.prepare(`${waitAgain} where app_id = ? and state = 'failed'`).run(Date.now(), appIdOf(appCode)).changes;
+      return db
+        .prepare(`${waitAgain} where app_id = @of and state = 'failed'`)
+        .run({ at: Date.now(), of: appIdOf(appCode) }).changes;
     },
     async close() {
       db.close();
