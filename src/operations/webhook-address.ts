@@ -9,13 +9,13 @@ const PRIVATE_IPV4 = [
   ...['192.0.0.0/24', '198.18.0.0/15', '224.0.0.0/4', '240.0.0.0/4'],
 ];
 const PRIVATE_IPV6 = [
-  // Unspecified, loopback, unique-local, link-local, site-local, multicast, translation inside of a network.
-  ...['::/128', '::1/128', 'fc00::/7', 'fe80::/10', 'fec0::/10', 'ff00::/8', '64:ff9b:1::/48'],
+  // Unspecified, loopback, unique-local, link-local, site-local, multicast, discarded, translation inside of a network.
+  ...['::/128', '::1/128', '100::/64', 'fc00::/7', 'fe80::/10', 'fec0::/10', 'ff00::/8', '64:ff9b:1::/48'],
   // Tunnels, which lead to any IPv4 address.
   ...['2001::/32', '2002::/16'],
 ];
 /** What stands before the 32 bits of an IPv4 address: mapped, compatible, translated. */
-const IPV4_IN_IPV6 = ['::ffff:', '::', '64:ff9b::'];
+const IPV4_IN_IPV6 = ['::ffff:', '::ffff:0:', '::', '64:ff9b::'];
 
 const refused = new BlockList();
 for (const range of PRIVATE_IPV4) {
