@@ -34,7 +34,7 @@ import {
   valueFor,
 } from './search-plans.ts';
 
-const RUNS = Number(process.env.PROPERTY_RUNS ?? 60);
+const RUNS = Number(process.env.PROPERTY_RUNS ?? 30);
 const APP = 'APP';
 const USERS = ['u1', 'U1', 'u2'];
 
