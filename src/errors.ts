@@ -51,6 +51,7 @@ export const STATUS = {
   file_part_refused: 400,
   too_many_records: 400,
   malformed_request: 400,
+  files_before_credentials: 400,
   bad_credentials: 401,
   option_off: 403,
   not_in_production: 403,

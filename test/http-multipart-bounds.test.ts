@@ -99,30 +99,48 @@ describe('what is refused early', () => {
       outgoing.destroy();
     }));
 
-  test('by what admits the first file, with the parameters before it, once', () => {
+  /** Takes files in by `judge`, which is called with the parameters so far; gives what those were. */
+  function judging(judge: (form: ReadonlyMap<string, string>) => boolean) {
     const seen: (readonly [string, string])[][] = [];
-    const admitting = (isAdmitted: boolean): FormServerOptions => ({
+    const options: FormServerOptions = {
       intake: (files) => ({
         receive: () => files.receive(),
         async admit(form) {
           seen.push([...form]);
-          if (!isAdmitted) throw refuse('bad_credentials');
+          return judge(form);
         },
       }),
+    };
+    return { seen, options };
+  }
+
+  test('by what admits files, with the parameters before the first', () => {
+    const { seen, options } = judging(() => {
+      throw refuse('bad_credentials');
     });
     const body = multipart(named('a', '1'), named('f', '1', 'x'), named('b', '2'), named('g', '', 'y'));
-    return on(admitting(false), async (refusing) => {
-      assert.equal((await refusing.post(MULTIPART, body)).refused?.[0]?.code, 'bad_credentials');
-      assert.deepEqual(seen.splice(0), [[['a', '1']]]);
-      await on(admitting(true), async (taking) => {
-        assert.deepEqual(
-          (await taking.post(MULTIPART, body)).files.map((file) => file.fileName),
-          ['x', 'y'],
-        );
-        assert.deepEqual(seen.splice(0), [[['a', '1']]]);
-        await taking.post(MULTIPART, multipart(named('a', '1'), named('f', '', '')));
-        assert.deepEqual(seen, []);
-      });
+    return on(options, async ({ post }) => {
+      assert.equal((await post(MULTIPART, body)).refused?.[0]?.code, 'bad_credentials');
+      assert.deepEqual(seen, [[['a', '1']]]);
+    });
+  });
+
+  test('by what admits files, asked for each until it says yes, and for none where no file is', () => {
+    const { seen, options } = judging((form) => form.has('b'));
+    const [f, g, h] = [...'fgh'].map((name) => named(name, '1', name));
+    const body = multipart(...([f, named('a', '1'), g, named('b', '2'), h, named('i', '', 'i')] as Buffer[]));
+    return on(options, async ({ post }) => {
+      const { files } = await post(MULTIPART, body);
+      assert.deepEqual(
+        files.map(({ part }) => part),
+        ['f', 'g', 'h', 'i'],
+      );
+      assert.deepEqual(
+        seen.splice(0).map((form) => form.map(([name]) => name).join('')),
+        ['', 'a', 'ab'],
+      );
+      await post(MULTIPART, multipart(named('a', '1'), named('f', '', '')));
+      assert.deepEqual(seen, []);
     });
   });
 
@@ -130,7 +148,7 @@ describe('what is refused early', () => {
     test(`by a store that fails while it takes a file in: ${failing}`, () => {
       let aborted = 0;
       const intake: NonNullable<FormServerOptions['intake']> = (files) => ({
-        async admit() {},
+        admit: async () => true,
         async receive() {
           const receiver = await files.receive();
           return {
@@ -173,7 +191,7 @@ describe('large files', () => {
     let taken = 0;
     const gate = Promise.withResolvers<void>();
     const intake: NonNullable<FormServerOptions['intake']> = (files) => ({
-      async admit() {},
+      admit: async () => true,
       async receive() {
         const receiver = await files.receive();
         return {

@@ -236,6 +236,11 @@ async function answerMidway(credentials: Record<string, string>, announced: numb
   return { head: head.toString('latin1'), milliseconds };
 }
 
+/** Waits until nothing is arriving any more: clients are answered first. */
+async function nothingLeft(): Promise<void> {
+  while (arriving(opened.running.filesDir).length > 0) await new Promise((resolve) => setTimeout(resolve, 10));
+}
+
 test('D28: an upload with a wrong key is answered 401 while most of it is still to come, and nothing is taken in', async () => {
   const { head, milliseconds } = await answerMidway({ ...form, appkey: 'wrong' }, 60 * MIB, 100_000);
   assert.match(head, /^HTTP\/1\.1 401 [\s\S]*X-Error-Code: bad_credentials/);
@@ -249,8 +254,54 @@ test('8 maximum file size: a file over it is answered 413 while most of it is st
   const { head, milliseconds } = await answerMidway(form, 120 * MIB, 16 * MIB + 70_000);
   assert.match(head, /^HTTP\/1\.1 413 [\s\S]*X-Error-Code: file_too_large/);
   assert.ok(milliseconds < 2_000, `${milliseconds} ms`);
-  // The client was answered first.
-  while (arriving(opened.running.filesDir).length > 0) await new Promise((resolve) => setTimeout(resolve, 10));
+  await nothingLeft();
+});
+
+/** An update whose parts come in the order given: names of `form`, and files. */
+async function uploadInOrder(parts: readonly (string | readonly [field: string, size: number])[], more = {}) {
+  const values: Record<string, string> = { ...form, ...more, param: JSON.stringify(entries(RECORD)) };
+  const body = new FormData();
+  for (const part of parts) {
+    if (typeof part === 'string') body.set(part, values[part] ?? '');
+    else body.set(part[0], fileOf(Buffer.alloc(part[1]), 'a'));
+  }
+  return opened.running.post('/webapi/v1/data/update', body);
+}
+
+const KEY = ['mode', 'param', 'appcode', 'appkey'];
+const BEFORE_KEY = [
+  ['files of 1 MiB together before the key are taken', [['u_file', MIB - 1], ['u_other', 1], ...KEY], 200, null],
+  [
+    'files of a byte more are refused, though the key is right',
+    [['u_file', MIB - 1], ['u_other', 2], ...KEY],
+    400,
+    'files_before_credentials',
+  ],
+  ['so are files whose parts are no good', [['u\0', 2 * MIB], ...KEY], 400, 'files_before_credentials'],
+  ['what comes behind the key may be as large as any', [['u_other', 1], ...KEY, ['u_file', 8 * MIB]], 200, null],
+] as const;
+
+for (const [what, parts, status, code] of BEFORE_KEY) {
+  test(`parts come in any order: ${what}`, { timeout: 20_000 }, async () => {
+    const reply = await uploadInOrder(parts as Parameters<typeof uploadInOrder>[0]);
+    assert.deepEqual([reply.status, reply.headers.get('x-error-code')], [status, code], reply.text);
+    if (code !== null) assert.match(reply.json.rkwa_errmsg[0], /appcode.*appkey.*1048576/);
+    await nothingLeft();
+  });
+}
+
+test('a wrong key between two files is refused before the second is looked at', async () => {
+  const reply = await uploadInOrder([['u_other', 1], ...KEY, ['u_file', 17 * MIB]], { appkey: 'wrong' });
+  assert.deepEqual([reply.status, reply.headers.get('x-error-code')], [401, 'bad_credentials'], reply.text);
+});
+
+test('without a key no more than 1 MiB of files is taken in, and the language that was sent is answered in', {
+  timeout: 20_000,
+}, async () => {
+  const { head, milliseconds } = await answerMidway({ lang: 'en' }, 60 * MIB, MIB + 70_000);
+  assert.match(head, /^HTTP\/1\.1 400 [\s\S]*X-Error-Code: files_before_credentials[\s\S]*must come before/);
+  assert.ok(milliseconds < 1_000, `${milliseconds} ms`);
+  await nothingLeft();
 });
 
 const REFUSED = [

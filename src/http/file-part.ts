@@ -6,6 +6,12 @@ import type { FormLimits, Intake } from './form.ts';
 import { addRepeated } from './parameters.ts';
 import type { PartHeader } from './part-header.ts';
 
+/**
+ * Bytes that the files before the credentials may have together. Parts may come in any order, but what strangers have written to the
+ * disk must be little beside what MAX_BODY usually lets them have held in memory.
+ */
+const BEFORE_CREDENTIALS = 1024 * 1024;
+
 /** Where the bytes of a part go; a promise where the next ones must wait for it. */
 export interface Taker {
   take(bytes: Buffer): Promise<void> | undefined;
@@ -32,11 +38,13 @@ export function takeFiles(
   const names = new Set<string>();
   let files = 0;
   let bytes = 0;
+  let isAdmitted = false;
   let receiver: Receiver | null = null;
 
   /** Where a file is to be received; null where its bytes are only to be passed by. */
   async function begin({ name, fault }: PartHeader): Promise<Receiver | null> {
     if (intake !== null && ++files > limits.maxFiles) throw refuse('too_many_files', { limit: limits.maxFiles });
+    if (intake !== null && !isAdmitted) isAdmitted = await intake.admit(form);
     if (fault !== null) problems.push({ code: fault, ...(name === undefined ? {} : { at: shown(name) }) });
     else if (intake === null || name === undefined)
       problems.push({
@@ -46,7 +54,6 @@ export function takeFiles(
       });
     else if (names.has(name)) addRepeated(name, problems);
     else {
-      if (names.size === 0) await intake.admit(form);
       names.add(name);
       return intake.receive();
     }
@@ -60,6 +67,8 @@ export function takeFiles(
       throw refuse('file_too_large', { ...(name === undefined ? {} : { at: shown(name) }), limit: maxFile });
     }
     if (bytes > maxUpload) throw refuse('files_too_large', { limit: maxUpload });
+    if (!isAdmitted && bytes > BEFORE_CREDENTIALS)
+      throw refuse('files_before_credentials', { limit: BEFORE_CREDENTIALS });
   }
 
   function open(header: PartHeader & { readonly fileName: string }): Taker {

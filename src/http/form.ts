@@ -50,8 +50,11 @@ export interface FormLimits {
 /** Where the files of a request go. */
 export interface Intake {
   receive(): Promise<Receiver>;
-  /** Called before the first file is taken in, with the parameters so far; rejects to refuse the request early. */
-  admit(form: Form): Promise<void>;
+  /**
+   * Whether the parameters so far let files in; false while the credentials are not among them. It is asked before each file until
+   * it says yes, and rejects to refuse the request early.
+   */
+  admit(form: Form): Promise<boolean>;
 }
 
 /** Refuses a body that is too large by what the request says of it, before any of it is read. */
@@ -91,13 +94,15 @@ function readBody(request: IncomingMessage, maxBody: number): Promise<Buffer> {
   return new Promise((resolve, reject) => {
     const body = gather();
     let size = 0;
-    request.on('data', (chunk: Buffer) => {
+    const take = (chunk: Buffer) => {
       size += chunk.length;
       if (size > maxBody) {
-        request.pause();
+        // Whoever answers says what becomes of the rest.
+        request.off('data', take).pause();
         reject(refuse('body_too_large', { limit: maxBody }));
       } else body.add(chunk);
-    });
+    };
+    request.on('data', take);
     request.on('end', () => resolve(body.whole()));
     request.on('error', () => reject(refuse('malformed_request')));
     request.on('close', () => {

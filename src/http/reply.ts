@@ -3,6 +3,7 @@ import type { ServerResponse } from 'node:http';
 import type { Answer } from '../operations/answer.ts';
 import { envelopeOf, type Refused } from '../operations/refused.ts';
 import { replyContent } from './content.ts';
+import { passBy } from './linger.ts';
 
 /** Exactly this (D35). */
 const CONTENT_TYPE = 'application/json;charset=UTF-8';
@@ -39,7 +40,7 @@ async function replyInPages(
   response.end(close());
 }
 
-async function replyInLines(response: ServerResponse, lines: AsyncIterable<string>): Promise<void> {
+async function replyInLines(response: ServerResponse, lines: AsyncIterable<string | Uint8Array>): Promise<void> {
   response.writeHead(200, ['Content-Type', LINES_TYPE]);
   for await (const some of lines) {
     // What is read on is done all the same: who sent the lines may have gone.
@@ -47,9 +48,6 @@ async function replyInLines(response: ServerResponse, lines: AsyncIterable<strin
   }
   response.end();
 }
-
-/** Milliseconds for which what a refused client still sends is read and thrown away. */
-const LINGER = 2_000;
 
 /**
  * Writes a refusal; the HTTP status is 200 where the operator wants it so (D33). A client that is still sending its request gets
@@ -64,7 +62,7 @@ export function replyRefused(response: ServerResponse, refused: Refused, always2
   const { req: request } = response;
   const headers = ['Content-Type', CONTENT_TYPE, 'Content-Length', String(body.length), 'X-Error-Code', refused.code];
   if (refused.code === 'wrong_method') headers.push('Allow', 'POST');
-  const isSending = request.readableDidRead && !request.complete;
+  const isSending = (request.readableDidRead || refused.close) && !request.complete;
   if (refused.close || isSending) headers.push('Connection', 'close');
   response.writeHead(always200 ? 200 : refused.status, headers);
   if (!isSending) {
@@ -72,12 +70,7 @@ export function replyRefused(response: ServerResponse, refused: Refused, always2
     return;
   }
   response.write(body);
-  const end = () => {
-    clearTimeout(timer);
-    response.end();
-  };
-  const timer = setTimeout(end, LINGER);
-  request.once('end', end).once('close', end).resume();
+  passBy(request, () => response.end());
 }
 
 function replyWith(response: ServerResponse, body: Uint8Array): void {

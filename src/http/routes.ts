@@ -13,8 +13,8 @@ import type { Store } from '../store/store.ts';
 
 export interface Operation {
   answer(form: Form, call: Call): Promise<Answer>;
-  /** Refuses a request early whose parameters so far say that it must be; null where the operation takes no files. */
-  readonly admit: ((form: Form, call: Call) => Promise<void>) | null;
+  /** Whether the parameters so far let files in, or a refusal, see `Intake`; null where the operation takes no files. */
+  readonly admit: ((form: Form, call: Call) => Promise<boolean>) | null;
 }
 
 export interface RouteOptions {

@@ -7,6 +7,7 @@ import type { FileStore } from '../files/file-store.ts';
 import { envelopeOf, refusedBy } from '../operations/refused.ts';
 import { type Call, requestedLang, shown, type Upload } from '../operations/request.ts';
 import { type Store, Unavailable } from '../store/store.ts';
+import { BODY_TIME, type BodyTime, inTime } from './body-time.ts';
 import { type FormLimits, formTypeOf, type Intake, readForm, refuseAnnounced } from './form.ts';
 import { reply, replyRefused } from './reply.ts';
 import { type Operation, type RouteOptions, routes } from './routes.ts';
@@ -18,11 +19,15 @@ export interface ServerOptions extends RouteOptions, FormLimits {
 
 /** Milliseconds that a client may take to send a whole request: less than a sweep leaves what has arrived. */
 const REQUEST_TIMEOUT = 60 * 60_000;
-/** Milliseconds in which some of a request with files must come. */
-const SILENT_FOR = 120_000;
 
 /** A server over a store and a file store; not yet listening. */
-export function createHttpServer(store: Store, files: FileStore, options: ServerOptions, log: Log): Server {
+export function createHttpServer(
+  store: Store,
+  files: FileStore,
+  options: ServerOptions,
+  log: Log,
+  time: BodyTime = BODY_TIME,
+): Server {
   const operations = routes(store, files, options);
   const answer = (request: IncomingMessage, response: ServerResponse, isWaiting = false) => {
     const started = performance.now();
@@ -65,11 +70,10 @@ export function createHttpServer(store: Store, files: FileStore, options: Server
       response.writeContinue();
     }
     try {
-      // A file may take as long as it takes, as long as some of it comes.
-      const mayTakeLong = type === 'multipart' && intake !== null;
-      if (mayTakeLong) request.setTimeout(SILENT_FOR, () => request.destroy());
-      const form = await readForm(type, request, options, call.problems, intake, uploads);
-      if (mayTakeLong) request.setTimeout(0);
+      const isSmall = type === 'urlencoded' || intake === null;
+      const form = await inTime(request, time, isSmall, () =>
+        readForm(type, request, options, call.problems, intake, uploads),
+      );
       call.lang = requestedLang(form) ?? call.lang;
       const replied = reply(response, await operation.answer(form, call));
       if (replied !== undefined) await replied;

@@ -99,6 +99,8 @@ export const en = {
   too_many_records: ({ limit }) =>
     `There are more records than allowed${limit === undefined ? '' : ` (at most ${limit})`}. Reduce their number.`,
   malformed_request: () => 'The request is not valid HTTP.',
+  files_before_credentials: ({ limit }) =>
+    `The parameters appcode and appkey must come before large files.${limit === undefined ? '' : ` Files before them may have ${bytes(limit)} together.`}`,
   bad_credentials: () => 'Authentication failed. Check appcode and appkey.',
   option_off: () => 'The WebAPI option is not enabled. Ask the administrator.',
   not_in_production: () => 'This app is not in production. Until it is, only its administrators can use it.',

@@ -105,6 +105,8 @@ export const ja = {
   too_many_records: ({ limit }) =>
     `レコードの件数が上限${limit === undefined ? '' : `（${limit} 件）`}を超えています。件数を減らしてください。`,
   malformed_request: () => 'HTTP リクエストとして読み取れません。',
+  files_before_credentials: ({ limit }) =>
+    `大きなファイルより前に、パラメーター appcode と appkey を送信してください。${limit === undefined ? '' : `それより前に送信できるファイルは合計 ${bytes(limit)}までです。`}`,
   bad_credentials: () => '認証に失敗しました。appcode と appkey を確認してください。',
   option_off: () => 'WebAPI オプションが有効になっていません。管理者にお問い合わせください。',
   not_in_production: () => 'このアプリは運用中ではありません。運用中以外は、アプリの管理者だけが利用できます。',

@@ -80,6 +80,8 @@ export const zh = {
       : `文件${at === undefined ? '' : `“${at}”`}没有对应的文件字段或图像字段。请以字段 ID（表格中为“字段 ID_行号”）作为参数名。`,
   too_many_records: ({ limit }) => `记录数超过上限${limit === undefined ? '' : `（${limit} 条）`}，请减少记录数。`,
   malformed_request: () => '无法将请求识别为 HTTP 请求。',
+  files_before_credentials: ({ limit }) =>
+    `请在较大的文件之前发送参数 appcode 和 appkey。${limit === undefined ? '' : `在此之前的文件合计最多允许 ${bytes(limit)}。`}`,
   bad_credentials: () => '认证失败。请检查 appcode 和 appkey。',
   option_off: () => '未启用 WebAPI 选项。请联系管理员。',
   not_in_production: () => '此应用未处于运行状态。在此期间只有应用的管理员可以使用。',

@@ -9,7 +9,7 @@ export type Answer =
   /** The same with the records in pages; `close` is known after the last. */
   | { readonly kind: 'pages'; readonly open: string; readonly pages: AsyncIterable<Uint8Array>; close(): string }
   /** An envelope on each line. */
-  | { readonly kind: 'lines'; readonly lines: AsyncIterable<string> }
+  | { readonly kind: 'lines'; readonly lines: AsyncIterable<string | Uint8Array> }
   | Content;
 
 /** A file's content, or its thumbnail. */

@@ -11,7 +11,7 @@ import type { Answer } from './answer.ts';
 import { authenticate } from './authenticate.ts';
 import { judgedNow } from './judged-now.ts';
 import { findNamed } from './name-files.ts';
-import { type Call, checkLang, type Form, oneOf, parseParam, required } from './request.ts';
+import { type Call, checkLang, type Form, oneOf, parseParam, requestedLang, required } from './request.ts';
 import { keepFiles, type TakenFiles, takenFiles } from './take-files.ts';
 import { writtenOrRefused } from './written.ts';
 
@@ -28,10 +28,15 @@ export function dataUpdate(store: Store, form: Form, call: Call, options: Update
   return judgedNow(store, call, () => updateRecord(store, form, call, taken));
 }
 
-/** Refuses an update that its credentials do not allow before its files are taken in; without them it is judged later. */
-export async function admitUpdate(store: Store, form: Form, call: Call): Promise<void> {
-  if (!form.get('appcode') || !form.get('appkey')) return;
+/**
+ * Whether an update has the credentials for its files to be taken in: refuses it where they do not allow it, false where they have
+ * not come yet.
+ */
+export async function admitUpdate(store: Store, form: Form, call: Call): Promise<boolean> {
+  call.lang = requestedLang(form) ?? call.lang;
+  if (!form.get('appcode') || !form.get('appkey')) return false;
   await judgedNow(store, call, async () => authenticate(store, form, 'update', call));
+  return true;
 }
 
 async function updateRecord(store: Store, form: Form, call: Call, taken: TakenFiles): Promise<Answer> {

@@ -15,7 +15,14 @@ export interface Refused {
 }
 
 /** Codes after which the connection cannot be used again. */
-const CLOSING: ReadonlySet<ErrorCode> = new Set(['body_too_large', 'malformed_request']);
+const CLOSING: ReadonlySet<ErrorCode> = new Set([
+  'body_too_large',
+  'file_too_large',
+  'files_too_large',
+  'too_many_files',
+  'files_before_credentials',
+  'malformed_request',
+]);
 
 /** The refusal of a thrown error: a Refusal's problems, or one general message for a fault. */
 export function refusedBy(error: unknown, lang: Lang): Refused {

@@ -53,7 +53,8 @@ export const ROOMY: FormLimits = { maxBody: 32 << 20, maxFile: 1 << 30, maxFiles
 export async function formServer({ limits, intake }: FormServerOptions = {}): Promise<FormServer> {
   const folder = mkdtempSync(join(tmpdir(), 'daicho-form-'));
   const files = openDiskStore(folder);
-  const into = intake === null ? null : (intake?.(files) ?? { receive: () => files.receive(), async admit() {} });
+  const into =
+    intake === null ? null : (intake?.(files) ?? { receive: () => files.receive(), admit: async () => true });
   const waiting: ((read: ReadForm) => void)[] = [];
   let last: ReadForm | null = null;
 

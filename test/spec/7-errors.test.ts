@@ -227,6 +227,7 @@ const PROVOKED: { readonly [code in Exclude<ErrorCode, keyof typeof NOT_PROVOKED
 /** Codes that no request provokes here, and why. */
 const NOT_PROVOKED = {
   malformed_request: 'not HTTP: 7-errors-http.test.ts',
+  files_before_credentials: 'needs large files: test/uploads.test.ts',
   not_calculated: 'is no refusal: test/x1/calculated.test.ts',
   being_loaded: 'needs a load under way: test/x1/loading.test.ts',
   unavailable: 'needs a store that cannot serve: below',
