@@ -174,6 +174,69 @@ for (const engine of ['sqlite', 'postgres'] as const) {
       await assertKept(await answer, content);
     });
 
+    test('D28: a content that comes again while the sweep waits for its turn to remove it stays', async () => {
+      const content = randomBytes(1_000);
+      const { files, filesDir, register, url } = opened.running;
+      await upload(url, merge(), { w_primarykey: 'none' }, { w_file: fileOf(content, 'a') });
+      age(filesDir, OLD + 1);
+      let looks = 0;
+      const { contents } = await sweepFiles(
+        {
+          ...register,
+          async whileUnused(digests, remove) {
+            if (looks === 1) {
+              await upload(url, merge(), { w_primarykey: 'none' }, { w_file: fileOf(content, 'a') });
+              await sleep(1_010);
+            }
+            await register.whileUnused(digests, remove);
+          },
+        },
+        {
+          ...files,
+          async find(name) {
+            looks++;
+            return files.find(name);
+          },
+        },
+      );
+      assert.deepEqual([contents, await isThere(content)], [0, true]);
+      assert.equal((await sweepAll()).contents, 1);
+    });
+
+    test('D28: an update gets in between two contents of one sweep, however slow the store is', async () => {
+      const { files, url } = opened.running;
+      const useless = new Set(Array.from({ length: 50 }, (_, n) => digestOf(`無用 ${n}`)));
+      for (let n = 0; n < useless.size; n++) {
+        const refused = await upload(url, merge(), { w_primarykey: 'none' }, { w_file: fileOf(`無用 ${n}`, 'a') });
+        assert.equal(refused.headers.get('x-error-code'), 'unknown_record', refused.text);
+      }
+      const events: (number | 'updated')[] = [];
+      let answer: ReturnType<typeof upload> | undefined;
+      const { contents } = await sweepAll({
+        ...files,
+        async *list() {
+          for await (const page of files.list()) yield page.filter(({ name }) => useless.has(name));
+        },
+        async find(name) {
+          await sleep(30);
+          return files.find(name);
+        },
+        async remove(names) {
+          events.push(names.length);
+          // It waits for this removal, whether it comes before or after it has begun to.
+          answer ??= upload(url, merge(), { w_primarykey: '4' }, { w_file: fileOf('間の', 'a') });
+          if (events.length === 1) void answer.then(() => events.push('updated'));
+          await sleep(30);
+          await files.remove(names);
+        },
+      });
+      assert.ok(answer);
+      await assertKept(await answer, '間の');
+      assert.equal(contents, useless.size);
+      const at = events.indexOf('updated');
+      assert.ok(at > 0 && at < events.length - 1, events.join());
+    });
+
     test('D28: a sweep during an interrupted import into an empty app takes none of its files', async (t) => {
       const folder = temporaryFolder(t);
       const { register, files } = opened.running;

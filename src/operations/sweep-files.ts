@@ -22,10 +22,16 @@ export interface SweepReport {
   readonly received: number;
 }
 
-/** Files asked about, or contents removed, at a time. */
+/** Files, and contents, asked about at a time. */
 const BATCH = 500;
-/** Contents removed while no file can be added: few, so that nobody waits for long. */
-const REMOVED_AT_ONCE = 50;
+const CONTENTS = 50;
+/**
+ * Contents removed at a time, while no file can be added and, on SQLite, nothing be written: as many as a bucket is asked to remove at once,
+ * so that whoever waits does so for about one request.
+ */
+const REMOVED_AT_ONCE = 8;
+/** Milliseconds for which the age of a content counts that was looked at; after that it may have begun anew. */
+const SEEN_FOR = 1_000;
 
 /** Sweeps the history, kept for so many days (0 for ever), and files that have been of no use for so many milliseconds. Updates go on meanwhile. */
 export async function sweep(
@@ -92,21 +98,56 @@ async function removeUnused(
   let bytes = 0;
   for await (const kept of store.list()) {
     const old = kept.filter(({ age }) => age >= uselessFor);
-    for (let at = 0; at < old.length; at += REMOVED_AT_ONCE) {
-      const names = old.slice(at, at + REMOVED_AT_ONCE).map(({ name }) => name);
-      await register.whileUnused([...new Set(names.map(digestOf))], async (digests) => {
-        const unused = names.filter((name) => digests.includes(digestOf(name)));
-        // The age of one may have begun anew since it was listed.
-        const found = await Promise.all(unused.map((name) => store.find(name)));
-        const useless = found.filter((content) => content !== null && content.age >= uselessFor) as KeptContent[];
-        await store.remove(useless.map(({ name }) => name));
-        contents += useless.length;
-        bytes += useless.reduce((sum, { size }) => sum + size, 0);
-      });
+    for (let at = 0; at < old.length; at += CONTENTS) {
+      const unused = await unusedOf(
+        register,
+        old.slice(at, at + CONTENTS).map(({ name }) => name),
+      );
+      for (let next = 0; next < unused.length; next += REMOVED_AT_ONCE) {
+        const removed = await removeUseless(register, store, unused.slice(next, next + REMOVED_AT_ONCE), uselessFor);
+        contents += removed.length;
+        bytes += removed.reduce((sum, { size }) => sum + size, 0);
+      }
     }
   }
   return { contents, bytes };
 }
+
+/** Those of the contents that no file has now. */
+async function unusedOf(register: Register, names: readonly string[]): Promise<readonly string[]> {
+  let unused: readonly string[] = [];
+  await register.whileUnused(digestsOf(names), async (digests) => {
+    unused = names.filter((name) => digests.includes(digestOf(name)));
+  });
+  return unused;
+}
+
+/** Removes those of the contents that are of no use still; gives them. */
+async function removeUseless(
+  register: Register,
+  store: FileStore,
+  names: readonly string[],
+  uselessFor: number,
+): Promise<readonly KeptContent[]> {
+  // The age of one may have begun anew since it was listed.
+  const look = async () => {
+    const found = await Promise.all(names.map((name) => store.find(name)));
+    return found.filter((content) => content !== null && content.age >= uselessFor) as KeptContent[];
+  };
+  const seen = await look();
+  const seenAt = performance.now();
+  let removed: readonly KeptContent[] = [];
+  if (seen.length === 0) return removed;
+  await register.whileUnused(digestsOf(seen.map(({ name }) => name)), async (digests) => {
+    // Whoever adds files may have been at it for long.
+    const useless = performance.now() - seenAt < SEEN_FOR ? seen : await look();
+    removed = useless.filter(({ name }) => digests.includes(digestOf(name)));
+    await store.remove(removed.map(({ name }) => name));
+  });
+  return removed;
+}
+
+const digestsOf = (names: readonly string[]) => [...new Set(names.map(digestOf))];
 
 function digestOf(name: string): string {
   return name.endsWith(SMALL) ? name.slice(0, -SMALL.length) : name;

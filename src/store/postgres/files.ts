@@ -119,7 +119,8 @@ export async function whileUnused(
       arrayText(digests),
     ]);
     const isUsed = new Set(used.map(([digest]) => digest));
-    await remove(digests.filter((digest) => !isUsed.has(digest)));
+    const unused = digests.filter((digest) => !isUsed.has(digest));
+    if (unused.length > 0) await remove(unused);
   });
 }
 

@@ -3,7 +3,7 @@ import { fileIdsIn } from '../../fields/file.ts';
 import { layoutOf } from '../../sql/layout.ts';
 import { type FileReference, referenceQueries } from '../files.ts';
 import type { RegisteredApp, StoredFile } from '../store.ts';
-import { beginWriting, type Connection, type Statement } from './connection.ts';
+import { beginWriting, type Connection, pauseWriting, type Statement } from './connection.ts';
 
 const COLUMNS = 'id, name, size, type, digest, width, height';
 /** References looked at between two breaths of the event loop. */
@@ -83,8 +83,11 @@ export async function whileUnused(
   const isUsed = db.prepare('select 1 from files where digest = ? limit 1');
   beginWriting(db);
   try {
-    await remove(digests.filter((digest) => isUsed.get(digest) === undefined));
+    const unused = digests.filter((digest) => isUsed.get(digest) === undefined);
+    if (unused.length === 0) return;
+    await remove(unused);
   } finally {
     db.exec('rollback');
   }
+  pauseWriting();
 }
