@@ -387,6 +387,39 @@ describe('webhooks', { concurrency: true }, () => {
         );
       });
 
+      await t.test('retry of all that have failed brings what waits behind them, too, and nothing else', async () => {
+        receiver.answer = status(500);
+        await rename('Y', 'e');
+        const [first] = await receiver.take(1);
+        await until(async () => (await newest())[0] === 1, 'the attempt was not noted');
+        await query(`update deliveries set due_at = 0, attempts = 18 where state = 'waiting'`);
+        await receiver.take(1);
+        await until(async () => (await newest())[1] === 'failed', 'the last attempt is not the last');
+        await rename('Y', 'f');
+        await rename('X', 'e');
+        const later = await receiver.take(2);
+        await until(async () => (await count(`state = 'waiting' and attempts = 1`)) === 2, 'they were not noted');
+        receiver.answer = fine;
+        await query(`update deliveries set due_at = ${Date.now() + 3_600_000} where state = 'waiting'`);
+        const { err } = await bench.command('webhook', 'retry', '--all-failed', 'A');
+        assert.equal(err, '1 delivery waits to be sent again.\n');
+        const told = (await receiver.take(2)).map(({ json }) => [json.primaryKey, json.after.A_name.value]);
+        assert.deepEqual(told, [
+          ['Y', 'e'],
+          ['Y', 'f'],
+        ]);
+        await until(async () => (await count(`state <> 'delivered'`)) === 1, 'they are not noted as delivered');
+        const left = later.find(({ json }) => json.primaryKey === 'X');
+        const waiting = await query(`select id, attempts from deliveries where state = 'waiting'`);
+        assert.deepEqual(waiting.flat().map(String), [String(left?.json.delivery), '1']);
+        assert.ok(first !== undefined && left !== undefined && left.json.delivery > first.json.delivery);
+        assert.equal((await bench.command('webhook', 'retry', String(left.json.delivery))).code, 0);
+        await receiver.take(1);
+        await until(async () => (await count(`state <> 'delivered'`)) === 0, 'it is not noted as delivered');
+        const { err: none } = await bench.command('webhook', 'retry', '--all-failed', 'A');
+        assert.equal(none, '0 deliveries wait to be sent again.\n');
+      });
+
       await t.test('a second webhook: a secret of its own, only the events it wants; list, test, remove', async () => {
         const added = await bench.command(
           ...['webhook', 'add', 'A', url('/second'), '--events', 'delete', '--webhook-private', 'on', '--json'],

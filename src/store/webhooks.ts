@@ -63,7 +63,7 @@ export interface Webhooks {
   log(appCode: string, state: DeliveryState | null, limit: number): Promise<readonly DeliveryDescription[]>;
   /** Tries a delivery that is not delivered again, now and from the first attempt on, and what waits behind it. */
   retry(delivery: number): Promise<void>;
-  /** The same for all that have failed; gives how many. */
+  /** The same for all that have failed; gives how many these were. */
   retryFailed(appCode: string): Promise<number>;
   close(): Promise<void>;
 }
@@ -133,10 +133,15 @@ export async function openOutbox(place: WebhookPlace): Promise<Outbox> {
   return (await import('./postgres/outbox.ts')).openPostgresOutbox(place.databaseUrl);
 }
 
-/** SQL of what a retry is about, `id` being the SQL of a delivery's number: it, and what else of its record waits for its webhook. */
-export function retriedWith(id: string): string {
-  const isAsked = `id = ${id} and state <> 'delivered'`;
-  return `(${isAsked}) or (state = 'waiting' and (webhook_id, record) = (select webhook_id, record from deliveries where ${isAsked}))`;
+/** SQL of the deliveries that a retry asks for, `value` being that of a delivery's number or of an app's. */
+export const RETRIED = {
+  one: (value: string): string => `id = ${value} and state <> 'delivered'`,
+  allFailed: (value: string): string => `app_id = ${value} and state = 'failed'`,
+};
+
+/** SQL of what of the records of those that are asked for waits for the same webhooks: before they are had wait again, what is behind them. */
+export function waitingWith(asked: string): string {
+  return `state = 'waiting' and (webhook_id, record) in (select webhook_id, record from deliveries where ${asked})`;
 }
 
 /** Those of the webhooks that want an event. */

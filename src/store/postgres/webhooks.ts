@@ -6,9 +6,10 @@ import {
   type DeliveryState,
   eventsOf,
   eventsText,
-  retriedWith,
+  RETRIED,
   type WebhookEvent,
   type Webhooks,
+  waitingWith,
 } from '../webhooks.ts';
 import { catalogChanged } from './catalog.ts';
 import { type Connection, guarded, openPool, rowsOf, run } from './connection.ts';
@@ -49,16 +50,19 @@ export async function openPostgresWebhooks(url: string, schema = SCHEMA): Promis
       await catalogChanged(tx, schema);
       return work(tx);
     });
-  /** Has deliveries wait again; gives how many. */
-  const waitAgain = (where: string, value: number): Promise<number> =>
+  /** Has deliveries wait again, and brings forward what waits behind them; gives how many are asked for. */
+  const retry = (asked: string, value: number): Promise<number> =>
     pool.begin(async (tx) => {
-      const rows = await rowsOf(
-        tx,
-        `update deliveries set state = 'waiting', attempts = 0, due_at = $1::bigint where ${where} returning 1`,
-        [Date.now(), value],
-      );
+      const waitAgain = (where: string) =>
+        rowsOf(
+          tx,
+          `update deliveries set state = 'waiting', attempts = 0, due_at = $1::bigint where ${where} returning 1`,
+          [Date.now(), value],
+        );
+      await waitAgain(waitingWith(asked));
+      const { length } = await waitAgain(asked);
       await run(tx, 'select pg_notify($1, $2)', [outboxChannel(schema), 'retry']);
-      return rows.length;
+      return length;
     });
 
   return {
@@ -111,10 +115,10 @@ export async function openPostgresWebhooks(url: string, schema = SCHEMA): Promis
       );
     },
     async retry(delivery) {
-      const count = await waitAgain(retriedWith('$2::bigint'), delivery);
+      const count = await retry(RETRIED.one('$2::bigint'), delivery);
       if (count === 0) throw new Mistake(`there is no delivery ${delivery} that is not delivered`);
     },
-    retryFailed: async (appCode) => waitAgain(`app_id = $2::int and state = 'failed'`, await appIdOf(appCode)),
+    retryFailed: async (appCode) => retry(RETRIED.allFailed('$2::int'), await appIdOf(appCode)),
     close: () => pool.end({ timeout: 5 }),
   };
 }

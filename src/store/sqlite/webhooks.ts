@@ -5,10 +5,11 @@ import {
   type DeliveryDescription,
   eventsOf,
   eventsText,
-  retriedWith,
+  RETRIED,
   type WebhookDescription,
   type Webhooks,
   type WebhookTarget,
+  waitingWith,
 } from '../webhooks.ts';
 import { catalogChanged } from './catalog.ts';
 import { connect } from './connection.ts';
@@ -36,7 +37,19 @@ export function openSqliteWebhooks(dataDir: string): Webhooks {
         return result;
       })
       .immediate();
-  const waitAgain = `update deliveries set state = 'waiting', attempts = 0, due_at = @at`;
+  /** Has deliveries wait again, and brings forward what waits behind them; gives how many are asked for. */
+  const retry = (asked: string, of: number): number => {
+    const waitAgain = (where: string) =>
+      db
+        .prepare(`update deliveries set state = 'waiting', attempts = 0, due_at = @at where ${where}`)
+        .run({ at: Date.now(), of }).changes;
+    return db
+      .transaction(() => {
+        waitAgain(waitingWith(asked));
+        return waitAgain(asked);
+      })
+      .immediate();
+  };
 
   return {
     async add(appCode, { url, events, secret }) {
@@ -77,13 +90,11 @@ export function openSqliteWebhooks(dataDir: string): Webhooks {
       return db.prepare(text).all(appIdOf(appCode), limit) as DeliveryDescription[];
     },
     async retry(delivery) {
-      const { changes } = db.prepare(`${waitAgain} where ${retriedWith('@of')}`).run({ at: Date.now(), of: delivery });
-      if (changes === 0) throw new Mistake(`there is no delivery ${delivery} that is not delivered`);
+      if (retry(RETRIED.one('@of'), delivery) === 0)
+        throw new Mistake(`there is no delivery ${delivery} that is not delivered`);
     },
     async retryFailed(appCode) {
-      return db
-        .prepare(`${waitAgain} where app_id = @of and state = 'failed'`)
-        .run({ at: Date.now(), of: appIdOf(appCode) }).changes;
+      return retry(RETRIED.allFailed('@of'), appIdOf(appCode));
     },
     async close() {
       db.close();
