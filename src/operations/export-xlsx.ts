@@ -11,6 +11,8 @@ import { numberOfValue, type Shown } from './xlsx-values.ts';
 const MOST_LINES = 1_048_576;
 const MOST_COLUMNS = 16_384;
 const MOST_UNITS = 32_767;
+/** UTF-16 units after which text goes on its way, so that little of a sheet is in memory. */
+const PIECE = 1 << 15;
 
 const MAIN = 'http://schemas.openxmlformats.org/spreadsheetml/2006/main';
 const PACKAGE = 'http://schemas.openxmlformats.org/package/2006';
@@ -105,6 +107,9 @@ async function* sheet(
         }
         text += '</row>';
       }
+      if (text.length < PIECE) continue;
+      yield text;
+      text = '';
     }
     yield text;
   }
