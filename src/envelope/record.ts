@@ -11,6 +11,8 @@ export interface RecordRenderer {
   listed(values: Values, context: RenderContext): string;
   /** Entries of every field of the form and of the system fields, without braces. */
   full(values: Values, context: RenderContext): string;
+  /** The entry of the primary key alone, without braces. */
+  key(values: Values, context: RenderContext): string;
 }
 
 /** Renders the records of an app. */
@@ -20,6 +22,7 @@ export function recordRenderer(app: App): RecordRenderer {
   return {
     listed: (values, context) => `{${listed(values, context)}`,
     full: entriesRenderer(fields, () => true),
+    key: entriesRenderer(fields, (field) => field === app.primaryKey),
   };
 }
 

@@ -21,6 +21,8 @@ type Verb = (typeof VERBS)[number];
 
 /** Lines that are done at a time. */
 const BATCH = 200;
+/** Bytes of lines that are many: some thousand. */
+const MANY = 1 << 20;
 /** Most problems that a refused request is told of. */
 const MOST_PROBLEMS = 100;
 
@@ -47,7 +49,8 @@ export function dataBulk(store: Store, form: Form, call: Call, options: BulkOpti
     const { registered, caller } = authenticate(store, form, 'update', call);
     if (problems.length > 0) throw new Refusal(problems);
     const source = upload === undefined ? { text: text ?? '' } : { path: upload.received.path };
-    const bulk = { store, registered, userId: caller.id, lang: call.lang, source, ...options };
+    const areMany = (upload?.received.size ?? 0) >= MANY;
+    const bulk = { store, registered, userId: caller.id, lang: call.lang, source, areMany, ...options };
     return isAtomic ? atOnce(bulk) : { kind: 'lines', lines: lineByLine(bulk) };
   });
 }
@@ -58,6 +61,7 @@ interface Bulk extends BulkOptions {
   readonly userId: string;
   readonly lang: Call['lang'];
   readonly source: Parameters<typeof linesOf>[0];
+  readonly areMany: boolean;
 }
 
 /** A line that was read: what it asks for, or what is wrong with it. */
@@ -66,37 +70,58 @@ interface Asked {
   readonly problems: readonly Problem[];
 }
 
+/** Lines are read while those before them are written. */
 async function* lineByLine(bulk: Bulk): AsyncGenerator<string> {
   const { store, userId, lang } = bulk;
-  for await (const lines of batchesOf(bulk)) {
-    let { registered } = bulk;
-    let answers: string[] | null = null;
-    while (answers === null) {
-      const asked = await readLines(bulk, registered, lines);
-      const results = asked === 'stale' ? null : await editAll(store, registered, userId, asked);
-      if (asked !== 'stale' && results !== null)
-        answers = asked.map((line, index) => answerOf(registered.app, line, results[index] ?? null, lang));
+  let { registered } = bulk;
+  const read = (lines: readonly BulkLine[]) => ({ by: registered, asking: readLines(bulk, registered, lines) });
+  const write = async (lines: readonly BulkLine[], ahead: ReturnType<typeof read>): Promise<string> => {
+    for (let { by, asking } = ahead; ; { by, asking } = read(lines)) {
+      const asked = await asking;
+      const isCurrent = asked !== 'stale' && by === registered;
+      const results = isCurrent ? await editAll(store, registered, userId, asked) : null;
+      if (isCurrent && results !== null)
+        return asked.map((line, index) => answerOf(registered.app, line, results[index] ?? null, lang)).join('');
       // Its definition is another by now.
-      else registered = currentApp(store, registered);
+      registered = currentApp(store, registered);
     }
-    yield answers.join('');
+  };
+  let writing = Promise.resolve('');
+  try {
+    for await (const lines of batchesOf(bulk)) {
+      const ahead = read(lines);
+      // Whoever waits for it gets the error.
+      ahead.asking.catch(() => {});
+      const answers = await writing;
+      writing = write(lines, ahead);
+      writing.catch(() => {});
+      if (answers !== '') yield answers;
+    }
+    yield await writing;
+  } finally {
+    // What has begun needs the file that the lines are in.
+    await writing.catch(() => {});
   }
 }
 
 async function atOnce(bulk: Bulk): Promise<Answer> {
   const { store, registered, userId, lang } = bulk;
-  const answers: string[] = [];
+  /** Of a batch each; as flat texts, which take a fraction of the memory of their parts. */
+  const answers: Buffer[] = [];
   const problems: Problem[] = [];
   let line = 0;
-  let waiting: readonly Asked[] = [];
+  /** Batches that were read and are not written yet. */
+  const waiting: (readonly Asked[])[] = [];
   let isStale = false;
   const note = (asked: readonly Asked[], results: readonly (Written | null)[]) => {
+    let text = '';
     asked.forEach((each, index) => {
       line++;
       const found = problemsOf(registered.app, each, results[index] ?? null);
       problems.push(...found.map((problem) => ({ ...problem, line })));
-      if (problems.length === 0) answers.push(answerOf(registered.app, each, results[index] ?? null, lang));
+      if (problems.length === 0) text += answerOf(registered.app, each, results[index] ?? null, lang);
     });
+    answers.push(Buffer.from(text));
   };
   const together = (edits: Parameters<Store['editTogether']>[2]) =>
     store.editTogether(registered, userId, edits).catch((error: unknown) => {
@@ -107,23 +132,27 @@ async function atOnce(bulk: Bulk): Promise<Answer> {
       const asked = await readLines(bulk, registered, lines);
       isStale = asked === 'stale';
       if (asked === 'stale') return;
-      waiting = asked;
-      yield waiting.flatMap(({ edit }) => edit ?? []);
+      waiting.push(asked);
+      yield asked.flatMap(({ edit }) => edit ?? []);
       if (problems.length >= MOST_PROBLEMS) return;
     }
   }
   const done = await together({
     batches: batches(),
-    written: (results) => note(waiting, spread(waiting, results)),
+    areMany: bulk.areMany,
+    written(results) {
+      const asked = waiting.shift() ?? [];
+      note(asked, spread(asked, results));
+    },
     commits: () => problems.length === 0 && !isStale,
   });
   if (done === 'stale' || isStale) return atOnce({ ...bulk, registered: currentApp(store, registered) });
   if (problems.length > 0) throw new Refusal(problems.slice(0, MOST_PROBLEMS));
-  return { kind: 'lines', lines: inPieces(answers) };
+  return { kind: 'lines', lines: eachOf(answers) };
 }
 
-async function* inPieces(answers: readonly string[]): AsyncGenerator<string> {
-  for (let at = 0; at < answers.length; at += BATCH) yield answers.slice(at, at + BATCH).join('');
+async function* eachOf<T>(items: readonly T[]): AsyncGenerator<T> {
+  yield* items;
 }
 
 async function* batchesOf({ source, maxLine }: Bulk): AsyncGenerator<readonly BulkLine[]> {
@@ -157,7 +186,8 @@ async function editAll(
   let results: readonly Written[] = [];
   try {
     const done = await store.editTogether(registered, userId, {
-      batches: once(edits),
+      batches: eachOf([edits]),
+      areMany: false,
       written: (written) => {
         results = written;
       },
@@ -181,10 +211,6 @@ async function editAll(
 
 /** It may be done or not; or its definition changed while others were done. */
 const AWAY: Written = { kind: 'refused', problems: [{ code: 'unavailable' }] };
-
-async function* once<T>(item: T): AsyncGenerator<T> {
-  yield item;
-}
 
 async function readLines(
   { store, maxLine }: Bulk,

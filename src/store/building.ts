@@ -2,8 +2,11 @@
 import type { App } from '../app/app.ts';
 import { Mistake } from './register.ts';
 
-/** What a build is for; `lossy` may drop values that new types cannot hold. */
-export type BuildKind = 'rebuild' | 'lossy' | 'import';
+/**
+ * What a build is for; `lossy` may drop values that new types cannot hold. An `import` is gone on with where its source is at hand, a
+ * `bulk` is done whole or not at all (D39).
+ */
+export type BuildKind = 'rebuild' | 'lossy' | 'import' | 'bulk';
 
 export interface Build {
   readonly appId: number;
@@ -11,7 +14,7 @@ export interface Build {
   readonly kind: BuildKind;
   readonly app: App;
   readonly source: string;
-  /** Rebuilds: place of the last record copied; imports: records of the source done with. */
+  /** Rebuilds: place of the last record copied; imports: records of the source done with; bulks: place of the first record. */
   readonly position: number;
 }
 

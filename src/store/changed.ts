@@ -21,10 +21,18 @@ export interface UpdateJob {
 /** An edit on its way to the database. */
 export interface EditJob extends Omit<UpdateJob, 'change'> {
   readonly edit: Edit;
+  /** Of the record after it only the primary key is asked for. */
+  readonly onlyKey?: true;
 }
 
 /** What became of a job, or the fault that hit it. */
 export type JobResult = Written | { readonly kind: 'fault'; readonly error: unknown };
+
+/** What became of it; throws the fault. */
+export function resultOrFault(result: JobResult): Written {
+  if (result.kind === 'fault') throw result.error;
+  return result;
+}
 
 /** What an update with files needs to know beside its record, as of its transaction. */
 export interface FilesAtHand {

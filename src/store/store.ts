@@ -83,8 +83,11 @@ export type Written = Updated | { readonly kind: 'deleted' };
 
 /** Edits that come in batches, and what becomes of them. */
 export interface TogetherEdits {
+  /** The next batch is asked for while the one before is written. */
   readonly batches: AsyncIterable<readonly Edit[]>;
-  /** Called with what became of a batch; nothing of it is durable before the end. */
+  /** There are so many that what an empty app gains by being filled aside (P07) is worth its trouble. */
+  readonly areMany: boolean;
+  /** Called with what became of a batch, in their order; nothing of it is durable before the end. */
   written(results: readonly Written[]): void;
   /** Asked at the end: whether all is to be made durable, or undone. */
   commits(): boolean;
@@ -106,7 +109,7 @@ export interface Store {
   update(app: RegisteredApp, change: Change, userId: string): Promise<Updated>;
   /** The same of what operations beside the specification write (D39). */
   edit(app: RegisteredApp, edit: Edit, userId: string): Promise<Written>;
-  /** Many edits in one transaction: all of them are done, or none. */
+  /** Many edits in one transaction: all of them are done, or none. The entries of their records may hold the primary key alone. */
   editTogether(app: RegisteredApp, userId: string, edits: TogetherEdits): Promise<'done' | 'stale'>;
   /** A record with its rows; null where there is none. */
   record(app: RegisteredApp, primaryKey: string): Promise<WholeRecord | null | 'stale'>;

@@ -2,11 +2,11 @@
 import type { EditJob } from './changed.ts';
 import type { RegisteredApp, TogetherEdits, Written } from './store.ts';
 
+/** What the edits of a transaction are told, and asked. */
+export type FollowedEdits = Pick<TogetherEdits, 'written' | 'commits'>;
+
 /** Follows what becomes of edits, whose definition may be another by now. */
-export function following({
-  written,
-  commits,
-}: TogetherEdits): Omit<TogetherEdits, 'batches'> & { readonly isStale: () => boolean } {
+export function following({ written, commits }: TogetherEdits): FollowedEdits & { readonly isStale: () => boolean } {
   let stale = false;
   return {
     isStale: () => stale,
@@ -25,8 +25,28 @@ export async function* jobsOf(
   { batches }: TogetherEdits,
   isStale: () => boolean,
 ): AsyncGenerator<readonly EditJob[]> {
-  for await (const edits of batches) {
-    yield edits.map((edit) => ({ appCode: app.code, version, edit, userId }));
+  for await (const edits of ahead(batches)) {
+    yield edits.map((edit) => ({ appCode: app.code, version, edit, userId, onlyKey: true }));
     if (isStale()) return;
+  }
+}
+
+/** What comes, the next of it made while the one before is used. */
+async function* ahead<T>(coming: AsyncIterable<T>): AsyncGenerator<T> {
+  const from = coming[Symbol.asyncIterator]();
+  const ask = () => {
+    const asked = from.next();
+    // Whoever waits for it gets the error.
+    asked.catch(() => {});
+    return asked;
+  };
+  let next = ask();
+  try {
+    for (let item = await next; !item.done; item = await next) {
+      next = ask();
+      yield item.value;
+    }
+  } finally {
+    await from.return?.();
   }
 }

@@ -1,6 +1,7 @@
 // x1/data/bulk (D39), on the engine in use.
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
+import { line, sendBulk } from '../harness/bulk.ts';
 import { entries, type Opened, openApp, refusal } from '../spec/opened.ts';
 
 const definition = `
@@ -24,27 +25,8 @@ before(async () => {
 });
 after(() => opened.running.close());
 
-const line = (verb: string, values: Record<string, string>, more = {}, beside = {}) =>
-  JSON.stringify({ [verb]: { ...entries(values), ...more }, ...beside });
-
-async function bulk(lines: readonly string[] | string, more: Record<string, string> = {}, asFile = true) {
-  const text = typeof lines === 'string' ? lines : `${lines.join('\n')}\n`;
-  const parameters = { ...opened.credentials, ...more };
-  let body: FormData | URLSearchParams;
-  if (asFile) {
-    body = new FormData();
-    for (const [name, value] of Object.entries(parameters)) body.set(name, value);
-    body.set('lines', new Blob([text]), 'lines.ndjson');
-  } else body = new URLSearchParams({ ...parameters, lines: text });
-  const response = await fetch(`${opened.running.url}/webapi/x1/data/bulk`, { method: 'POST', body });
-  const answer = await response.text();
-  return {
-    status: response.status,
-    headers: response.headers,
-    text: answer,
-    lines: answer.split('\n').filter((of) => of !== ''),
-  };
-}
+const bulk = (lines: readonly string[] | string, more: Record<string, string> = {}, asFile = true) =>
+  sendBulk(opened.running.url, { ...opened.credentials, ...more }, lines, asFile);
 
 const parsed = ({ lines }: { lines: readonly string[] }) => lines.map((of) => JSON.parse(of));
 const count = async () =>

@@ -37,6 +37,28 @@ export function pendingBuild(db: Connection, appId: number): Build | null {
   return { appId, generation, kind, source, position, app: parseDefinition(row.definition) };
 }
 
+/**
+ * Drops what bulks of processes that have ended put in: it was never seen (D39). `owner` is this process's name in their builds; a
+ * process that has ended may have had the same number.
+ */
+export function dropLeftBulks(db: Connection, owner: string): void {
+  const bulks = db.prepare(`select app_id as appId, source from builds where kind = 'bulk'`);
+  for (const { appId, source } of bulks.all() as { appId: number; source: string }[]) {
+    if (source !== owner) dropBulk(db, appId);
+  }
+}
+
+/** Drops a bulk, unless another living process is at work on it. */
+export function dropBulk(db: Connection, appId: number): void {
+  const registered = [...catalogReader(db).current().apps.values()].find(({ id }) => id === appId);
+  try {
+    const build = pendingBuild(db, appId);
+    if (registered !== undefined && build?.kind === 'bulk') abandonBuild(db, registered, build);
+  } catch (error) {
+    if (!(error instanceof AtWork)) throw error;
+  }
+}
+
 /** A living process works on the build. */
 export class AtWork extends Mistake {}
 
@@ -80,24 +102,50 @@ export function beginBuild(
 /** Gives up a build: the old generation stays. */
 export function abandonBuild(db: Connection, registered: RegisteredApp, build: Build): void {
   db.transaction(() => {
+    const layout = layoutOf(build.app, build.appId, build.generation);
     unwatchChanges(db, build.appId, layoutOf(registered.app, build.appId, registered.generation));
-    dropTables(db, layoutOf(build.app, build.appId, build.generation));
+    dropTables(db, layout);
+    // The history is that of every generation: versions of records that are never seen go with them.
+    if (build.kind === 'bulk') {
+      db.prepare(`delete from ${quote(layout.history)} where record >= ?`).run(build.position);
+    }
     db.prepare('delete from builds where app_id = ?').run(build.appId);
   }).immediate();
 }
 
-/** Copies what is left to copy and switches over. Imports have nothing to copy: their records were put into the new tables. */
+/** Copies what is left to copy, switches over, and drops the old tables. */
 export async function finishBuild(
   db: Connection,
   registered: RegisteredApp,
   build: Build,
   progress: Progress,
 ): Promise<void> {
+  switchOver(db, registered, build, progress);
+  await dropOldSoon(db);
+}
+
+/** Drops old tables when nobody reads them any more. */
+export async function dropOldSoon(db: Connection): Promise<void> {
+  await new Promise((resolve) => setTimeout(resolve, GRACE));
+  dropOldTables(db);
+}
+
+/**
+ * Copies what is left to copy and lets the new generation serve. Imports and bulks have nothing to copy: their records were put into
+ * the new tables. `also` is done in the transaction that switches.
+ */
+export function switchOver(
+  db: Connection,
+  registered: RegisteredApp,
+  build: Build,
+  progress: Progress,
+  also: () => void = () => {},
+): void {
   const old = recordTable(db, layoutOf(registered.app, build.appId, registered.generation));
   const layout = layoutOf(build.app, build.appId, build.generation);
   const table = recordTable(db, layout);
   const copying: Copying = { old, table, copy: copier(db, old, table, build.kind === 'lossy') };
-  if (build.kind !== 'import') copyRecords(db, copying, build, progress);
+  if (build.kind !== 'import' && build.kind !== 'bulk') copyRecords(db, copying, build, progress);
   makeIndexes(db, layout);
   while (copyChanged(db, build.appId, copying, BATCH) > FEW_CHANGED);
   db.transaction(() => {
@@ -110,14 +158,13 @@ export async function finishBuild(
       build.appId,
     );
     db.prepare('delete from builds where app_id = ?').run(build.appId);
+    also();
     const drop = db.prepare('insert or replace into dropped (name, at) values (?, ?)');
     for (const { name, pairs } of [old.layout.form, ...old.layout.tables]) {
       for (const dropped of pairs === null ? [name] : [pairs, name]) drop.run(dropped, Date.now());
     }
     catalogChanged(db);
   }).immediate();
-  await new Promise((resolve) => setTimeout(resolve, GRACE));
-  dropOldTables(db);
 }
 
 /** Makes the search indexes of tables that were filled without them. */

@@ -1,8 +1,9 @@
 // Applies an edit to a record in the writer's transaction (D39): finds the record, has decided what it becomes, writes that.
-import type { Values } from '../../envelope/record.ts';
+import type { RecordRenderer, Values } from '../../envelope/record.ts';
 import type { RenderContext } from '../../fields/field-type.ts';
 import type { NewFile } from '../../update/change.ts';
-import type { Edit, Put } from '../../update/edit.ts';
+import type { Put } from '../../update/edit.ts';
+import type { EditJob } from '../changed.ts';
 import { type Derive, deriver } from '../derive.ts';
 import {
   type EditContext,
@@ -18,30 +19,30 @@ import {
 import { namedFiles } from '../files.ts';
 import type { Written } from '../store.ts';
 import type { WholeRecord } from '../versions.ts';
-import type { Connection } from './connection.ts';
 import type { FileTable } from './files.ts';
 import { type RecordTable, wholeRecord } from './record-table.ts';
 import type { Tell } from './tell.ts';
 
 export interface EditableApp {
   readonly id: number;
-  readonly db: Connection;
   readonly files: FileTable;
   readonly table: RecordTable;
-  readonly renderFull: (values: Values, context: RenderContext) => string;
+  readonly render: RecordRenderer;
   readonly tell: Tell | null;
+  /** Whether records are being put in by somebody else, and new ones have to wait. */
+  isBeingFilled(): boolean;
 }
 
 /** What edits of an app need; made once for a layout. */
 export interface RecordEditor {
-  run(edit: Edit, context: Omit<EditContext, 'knownFiles'>, render: RenderContext): Written;
+  /** `onlyKey`: of the record after it only the entry of the primary key is asked for. */
+  run(job: Pick<EditJob, 'edit' | 'onlyKey'>, context: Omit<EditContext, 'knownFiles'>, render: RenderContext): Written;
 }
 
-export function recordEditor({ id, db, files, table, renderFull, tell }: EditableApp): RecordEditor {
+export function recordEditor({ id, files, table, render: renderer, tell, isBeingFilled }: EditableApp): RecordEditor {
   const { layout } = table;
   const editor: Editor = editorOf(layout);
   const derive = deriver(layout, null);
-  const isLoading = db.prepare(`select 1 from builds where app_id = ? and kind = 'import'`);
   const deriveRow = layout.tables.map((_, index) => deriver(layout, index));
 
   const found = (primaryKey: string) => wholeRecord(table, table.find(primaryKey));
@@ -62,6 +63,7 @@ export function recordEditor({ id, db, files, table, renderFull, tell }: Editabl
     { values, rows, faults }: Edited,
     { userId, at }: Pick<EditContext, 'userId' | 'at'>,
     render: RenderContext,
+    entries: RecordRenderer['full'],
     added: readonly NewFile[] = [],
   ): Written => {
     const problems = uniqueChanges(layout, stored?.values ?? null, values).flatMap(({ fieldId, value }) =>
@@ -69,7 +71,7 @@ export function recordEditor({ id, db, files, table, renderFull, tell }: Editabl
     );
     const same = stored === null ? table.find(primaryKeyOf(layout, values)) : null;
     if (same !== null) problems.push(recordExists(layout, values));
-    if (stored === null && isLoading.get(id) !== undefined) problems.push({ code: 'being_loaded' });
+    if (stored === null && isBeingFilled()) problems.push({ code: 'being_loaded' });
     if (problems.length > 0) return { kind: 'refused', problems };
     files.add(id, added);
     const primaryKey = primaryKeyOf(layout, values);
@@ -93,11 +95,12 @@ export function recordEditor({ id, db, files, table, renderFull, tell }: Editabl
       });
       tell?.({ event: 'update', seq: stored.seq, revision, primaryKey, userId, at });
     }
-    return { kind: 'updated', entries: renderFull(values, render), revision, faults };
+    return { kind: 'updated', entries: entries(values, render), revision, faults };
   };
 
   return {
-    run(edit, context, render) {
+    run({ edit, onlyKey = false }, context, render) {
+      const entries = onlyKey ? renderer.key : renderer.full;
       switch (edit.kind) {
         case 'put': {
           const stored = foundBy(edit);
@@ -105,7 +108,7 @@ export function recordEditor({ id, db, files, table, renderFull, tell }: Editabl
           const edited = editor.put(stored, edit, { ...context, knownFiles });
           if (edited.kind !== 'edited') return edited;
           const { added = [] } = edit.files ?? {};
-          return write(stored, null, (stored?.revision ?? 0) + 1, edited, context, render, added);
+          return write(stored, null, (stored?.revision ?? 0) + 1, edited, context, render, entries, added);
         }
         case 'delete': {
           const stored = found(edit.primaryKey);
@@ -132,7 +135,7 @@ export function recordEditor({ id, db, files, table, renderFull, tell }: Editabl
           const edited = editor.restore(live, versions, edit, { ...context, knownFiles: new Set() });
           if (edited.kind !== 'edited') return edited;
           const last = live?.revision ?? versions.at(-1)?.revision ?? 0;
-          return write(live, place, last + 1, edited, context, render);
+          return write(live, place, last + 1, edited, context, render, entries);
         }
       }
     },

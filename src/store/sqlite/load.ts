@@ -39,7 +39,8 @@ function registeredApp(db: Connection, appCode: string): RegisteredApp {
   return registered;
 }
 
-function isEmpty(db: Connection, { app, id, generation }: RegisteredApp): boolean {
+/** Whether the app has no records. */
+export function isEmpty(db: Connection, { app, id, generation }: RegisteredApp): boolean {
   const { form } = layoutOf(app, id, generation);
   return db.prepare(`select 1 from ${quote(form.name)} limit 1`).get() === undefined;
 }

@@ -29,7 +29,7 @@ export function continueRename(db: Connection, userId: string, progress: Progres
   let done = 0;
   const left = db.prepare(
     `select app_id, position from renames where user_id = ?
-     and app_id not in (select app_id from builds where kind = 'import') limit 1`,
+     and app_id not in (select app_id from builds where kind in ('import', 'bulk')) limit 1`,
   );
   for (;;) {
     const looked = db

@@ -25,8 +25,8 @@ async function resumeBuilds(db: Connection): Promise<boolean> {
   for (const registered of [...catalogReader(db).current().apps.values()]) {
     try {
       const build = pendingBuild(db, registered.id);
-      // A load goes on only where its source is at hand.
-      if (build === null || build.kind === 'import') continue;
+      // A load goes on only where its source is at hand; a bulk is of this process, or was dropped when the store was opened.
+      if (build === null || build.kind === 'import' || build.kind === 'bulk') continue;
       takeOver(db, registered.id);
       await finishBuild(db, registered, build, () => {});
     } catch (error) {

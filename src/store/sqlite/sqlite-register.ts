@@ -128,7 +128,7 @@ export function openSqliteRegister({ dataDir }: { readonly dataDir: string }): R
     async reindex(appCode, progress) {
       const registered = appOf(appCode);
       const pending = pendingBuild(db, registered.id);
-      if (pending?.kind === 'import') abandonBuild(db, registered, pending);
+      if (pending?.kind === 'import' || pending?.kind === 'bulk') abandonBuild(db, registered, pending);
       else if (pending !== null) {
         takeOver(db, registered.id);
         return finishBuild(db, registered, pending, progress);

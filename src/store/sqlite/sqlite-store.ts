@@ -7,9 +7,12 @@ import { closed } from '../records-text.ts';
 import { type AppKey, type Found, type RegisteredApp, type Store, Unavailable } from '../store.ts';
 import { startThread } from '../thread.ts';
 import { following, jobsOf } from '../together.ts';
+import { dropLeftBulks } from './build.ts';
+import { BULK_OWNER, Filler } from './bulk-client.ts';
 import { catalogReader } from './catalog.ts';
 import { connect, isUnavailable } from './connection.ts';
 import { fileTable } from './files.ts';
+import { isEmpty } from './load.ts';
 import { ReaderThread } from './reader-client.ts';
 import { type RecordTable, recordTable, wholeRecord } from './record-table.ts';
 import { openSchema } from './schema.ts';
@@ -40,12 +43,14 @@ export interface SqliteStoreOptions {
 export function openSqliteStore({ dataDir, cacheMiB }: SqliteStoreOptions): Store {
   const setUp = connect(dataDir);
   openSchema(setUp);
+  dropLeftBulks(setUp, BULK_OWNER);
   setUp.close();
   const db = connect(dataDir, { readonly: true, cacheMiB });
   const catalog = catalogReader(db);
   const searcher = searcherOn(db);
   const files = fileTable(db);
   const writer = new WriterThread(dataDir);
+  const filler = new Filler(dataDir);
   let reader: ReaderThread | null = null;
   let resuming: Worker | null = null;
   const layouts = new WeakMap<RegisteredApp, Layout>();
@@ -141,7 +146,9 @@ export function openSqliteStore({ dataDir, cacheMiB }: SqliteStoreOptions): Stor
     edit: (app, edit, userId) => writer.edit({ appCode: app.app.code, version: app.version, edit, userId }),
     async editTogether(app, userId, edits) {
       const follow = following(edits);
-      await writer.together(jobsOf(app, userId, edits, follow.isStale), follow);
+      const jobs = jobsOf(app, userId, edits, follow.isStale);
+      const fills = edits.areMany && guard(() => isEmpty(db, app));
+      if (!fills || !(await filler.fill(app, jobs, follow))) await writer.together(jobs, follow);
       return follow.isStale() ? 'stale' : 'done';
     },
     record: async (app, primaryKey) => read(app, (table) => wholeRecord(table, table.find(primaryKey))),
@@ -171,7 +178,7 @@ export function openSqliteStore({ dataDir, cacheMiB }: SqliteStoreOptions): Stor
       clearInterval(timer);
       await resuming?.terminate();
       noteUses();
-      await Promise.all([writer.close(), reader?.close()]);
+      await Promise.all([writer.close(), reader?.close(), filler.close()]);
       db.close();
     },
   };

@@ -1,8 +1,9 @@
 // The writer thread, seen from the thread that answers requests.
 import type { Worker } from 'node:worker_threads';
-import type { EditJob, JobResult, UpdateJob } from '../changed.ts';
-import { type TogetherEdits, Unavailable, type Updated, type Written } from '../store.ts';
+import { type EditJob, type JobResult, resultOrFault, type UpdateJob } from '../changed.ts';
+import { Unavailable, type Updated, type Written } from '../store.ts';
 import { startThread } from '../thread.ts';
+import type { FollowedEdits } from '../together.ts';
 import type { WriterReply, WriterRequest } from './writer-thread.ts';
 
 /** Most updates in one commit. */
@@ -57,7 +58,7 @@ export class WriterThread {
   }
 
   /** Edits in one transaction, for which everything else waits; `jobs` are made from the batches as they come. */
-  async together(batches: AsyncIterable<readonly EditJob[]>, edits: Omit<TogetherEdits, 'batches'>): Promise<void> {
+  async together(batches: AsyncIterable<readonly EditJob[]>, edits: FollowedEdits): Promise<void> {
     await this.#turn();
     let commits = false;
     try {
@@ -186,9 +187,4 @@ export class WriterThread {
 
 function failure({ error, unavailable }: WriterReply & { kind: 'failed' }): unknown {
   return unavailable ? new Unavailable('the database cannot be written now', { cause: error }) : error;
-}
-
-function resultOrFault(result: JobResult): Written {
-  if (result.kind === 'fault') throw result.error;
-  return result;
 }

@@ -44,17 +44,18 @@ export function writerOn(db: Connection): Writer {
   let apps = new WeakMap<RegisteredApp, WritableApp>();
   const changed = new Set<WritableApp>();
   const commit = db.prepare('commit');
+  const beingFilled = db.prepare(`select 1 from builds where app_id = ? and kind in ('import', 'bulk')`);
   const writable = (registered: RegisteredApp): WritableApp => {
     let app = apps.get(registered);
     if (app === undefined) {
       const layout = layoutOf(registered.app, registered.id, registered.generation);
       app = {
         id: registered.id,
-        db,
         files,
         table: recordTable(db, layout),
-        renderFull: recordRenderer(registered.app).full,
+        render: recordRenderer(registered.app),
         tell: tellerOf(db, registered),
+        isBeingFilled: () => beingFilled.get(registered.id) !== undefined,
         change: changer(layout),
         editor: null,
       };
@@ -74,7 +75,7 @@ export function writerOn(db: Connection): Writer {
     const render = { userName: (id: string) => current.users.get(id)?.name ?? '' };
     const ofApp = counters.of(app.id);
     const undoCounting = ofApp.mark();
-    const result = app.editor.run(job.edit, { userId: job.userId, at, counters: ofApp }, render);
+    const result = app.editor.run(job, { userId: job.userId, at, counters: ofApp }, render);
     if (result.kind !== 'updated') undoCounting();
     app.table.settle();
     return result;
@@ -166,7 +167,7 @@ export function writerOn(db: Connection): Writer {
 }
 
 function applyChange(
-  { id, files, table, renderFull, tell, change }: WritableApp,
+  { id, files, table, render, tell, change }: WritableApp,
   catalog: Catalog,
   job: UpdateJob,
   at: string,
@@ -192,5 +193,5 @@ function applyChange(
   const { seq, revision } = stored;
   const { primaryKey } = job.change;
   tell?.({ event: 'update', seq, revision: revision + 1, primaryKey, userId: job.userId, at });
-  return { kind: 'updated', entries: renderFull(values, context) };
+  return { kind: 'updated', entries: render.full(values, context) };
 }
