@@ -1,6 +1,9 @@
 // Puts records in, and takes them out again, with one bulk request each.
+import { createInterface } from 'node:readline';
+import { Readable } from 'node:stream';
+import type { ReadableStream } from 'node:stream/web';
 import { formValues, lineRows } from './records.ts';
-import { APP_CODE, FORM_FIELDS, LINE_FIELDS } from './register.ts';
+import { APP_CODE, FORM_FIELDS, LINE_FIELDS, PLAIN_FIELDS } from './register.ts';
 
 const PATH = '/webapi/x1/data/bulk';
 
@@ -36,26 +39,44 @@ export async function measureBulk(
   return { records, insertRate: records / insertSeconds, deleteRate: records / deleteSeconds };
 }
 
-function recordOf(seed: number, n: number): Record<string, unknown> {
-  const entries = (ids: readonly string[], values: readonly string[]) =>
-    Object.fromEntries(ids.map((id, index) => [id, { value: values[index] }]));
+const entries = (ids: readonly string[], values: readonly string[]) =>
+  Object.fromEntries(ids.map((id, index) => [id, { value: values[index] }]));
+
+/** A record of the app as a line has it. */
+export function recordOf(seed: number, n: number): Record<string, unknown> {
   return {
     ...entries(FORM_FIELDS, formValues(seed, n)),
     bench_lines: lineRows(seed, n).map((row) => entries(LINE_FIELDS, row)),
   };
 }
 
-/** Seconds until the last line was answered. */
-async function send(port: number, key: string, lines: readonly string[]): Promise<number> {
+/** The same of the app with fewer fields. */
+export function plainRecordOf(seed: number, n: number): Record<string, unknown> {
+  return entries(PLAIN_FIELDS, formValues(seed, n).slice(0, PLAIN_FIELDS.length));
+}
+
+function send(port: number, key: string, lines: readonly string[]): Promise<number> {
+  return sendLines(port, { appcode: APP_CODE, appkey: key }, new Blob([lines.join('\n')]), lines.length);
+}
+
+/** Seconds until the last of so many lines was answered. */
+export async function sendLines(
+  port: number,
+  parameters: Readonly<Record<string, string>>,
+  lines: Blob,
+  count: number,
+): Promise<number> {
   const body = new FormData();
-  body.set('appcode', APP_CODE);
-  body.set('appkey', key);
-  body.set('lines', new Blob([lines.join('\n')]), 'lines.ndjson');
+  for (const [name, value] of Object.entries(parameters)) body.set(name, value);
+  body.set('lines', lines, 'lines.ndjson');
   const from = performance.now();
   const response = await fetch(`http://127.0.0.1:${port}${PATH}`, { method: 'POST', body });
-  const answers = (await response.text()).trimEnd().split('\n');
-  const seconds = (performance.now() - from) / 1000;
-  const wrong = answers.find((answer) => !answer.startsWith('{"rkwa_status":"OK","rkwa_errorcount":0'));
-  if (answers.length !== lines.length || wrong !== undefined) throw new Error(`a bulk line was answered: ${wrong}`);
-  return seconds;
+  let answered = 0;
+  for await (const answer of createInterface(Readable.fromWeb(response.body as ReadableStream<Uint8Array>))) {
+    if (!answer.startsWith('{"rkwa_status":"OK","rkwa_errorcount":0'))
+      throw new Error(`a line was answered: ${answer}`);
+    answered++;
+  }
+  if (answered !== count) throw new Error(`${answered} lines of ${count} were answered`);
+  return (performance.now() - from) / 1000;
 }

@@ -2,7 +2,7 @@
 import type { ChildProcess } from 'node:child_process';
 import { setTimeout } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
-import { freePort, run, start } from './processes.ts';
+import { freePort, run, start, watchMemory } from './processes.ts';
 import { APP_CODE } from './register.ts';
 
 const COMMAND = fileURLToPath(new URL('../bin/daicho.js', import.meta.url));
@@ -30,9 +30,18 @@ export function command(where: Where, ...args: string[]): Promise<string> {
   return run(COMMAND, args, environment(where));
 }
 
+/** Runs one command and gives the most memory that it had, in bytes. */
+export async function memoryOfCommand(where: Where, ...args: string[]): Promise<number | null> {
+  let most: () => number | null = () => null;
+  await run(COMMAND, args, environment(where), (child) => {
+    most = watchMemory(child);
+  }).finally(() => most());
+  return most();
+}
+
 /** A new key of the app for a user. */
-export async function issueKey(where: Where, user: string): Promise<string> {
-  const printed = JSON.parse(await command(where, 'key', 'issue', APP_CODE, user, '--json')) as { key?: unknown };
+export async function issueKey(where: Where, user: string, code: string = APP_CODE): Promise<string> {
+  const printed = JSON.parse(await command(where, 'key', 'issue', code, user, '--json')) as { key?: unknown };
   if (typeof printed.key !== 'string') throw new Error('"key issue --json" printed no key');
   return printed.key;
 }
@@ -43,12 +52,12 @@ export interface Server {
 }
 
 /** Starts the server; it may not answer yet. */
-export async function serve(where: Where, workers: number): Promise<Server> {
+export async function serve(where: Where, workers: number, more: NodeJS.ProcessEnv = {}): Promise<Server> {
   const port = await freePort();
   const server = start(
     COMMAND,
     ['serve', '--workers', String(workers)],
-    environment(where, { HOST: '127.0.0.1', PORT: String(port) }),
+    environment(where, { HOST: '127.0.0.1', PORT: String(port), ...more }),
   );
   // Nobody reads what it prints; a full pipe would stop it.
   server.stdout?.resume();

@@ -23,8 +23,14 @@ export function start(script: string, args: readonly string[], env: NodeJS.Proce
 }
 
 /** Runs a script to its end and returns what it printed. */
-export async function run(script: string, args: readonly string[], env: NodeJS.ProcessEnv): Promise<string> {
+export async function run(
+  script: string,
+  args: readonly string[],
+  env: NodeJS.ProcessEnv,
+  started: (child: ChildProcess) => void = () => {},
+): Promise<string> {
   const child = start(script, args, env);
+  started(child);
   const [printed] = await Promise.all([child.stdout ? text(child.stdout) : '', once(child, 'close')]);
   if (child.exitCode !== 0) {
     throw new Error(`${script} ${args.join(' ')} ended with ${child.exitCode ?? child.signalCode}:\n${printed}`);
@@ -83,6 +89,22 @@ export function memoryOf(child: ChildProcess): number | null {
   }
   for (const { pid, bytes } of processes) if (family.has(pid)) sum += bytes;
   return sum === 0 ? null : sum;
+}
+
+/** Samples taken a second. */
+const SAMPLES = 20;
+
+/** Watches the memory of a process; gives the most that it had, in bytes, when it is asked. */
+export function watchMemory(child: ChildProcess): () => number | null {
+  let most = memoryOf(child);
+  const timer = setInterval(() => {
+    const now = memoryOf(child);
+    if (now !== null) most = Math.max(most ?? 0, now);
+  }, 1000 / SAMPLES);
+  return () => {
+    clearInterval(timer);
+    return most;
+  };
 }
 
 interface Process {

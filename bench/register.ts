@@ -26,6 +26,10 @@ export type FormField = (typeof FORM_FIELDS)[number];
 /** The field IDs of the table, in the order of a row's values. */
 export const LINE_FIELDS = ['line_product', 'line_code', 'line_qty', 'line_price'] as const;
 
+/** The app that is filled beside the other, in its size like a register of addresses: seven fields that are searched, no table. */
+export const PLAIN_CODE = 'BENCH_PLAIN';
+export const PLAIN_FIELDS: readonly FormField[] = FORM_FIELDS.slice(0, 7);
+
 /** The definition of the app, as `app apply` reads it. */
 export const DEFINITION = `code: ${APP_CODE}
 name: { ja: 受注台帳, en: Order register }
@@ -54,3 +58,6 @@ tables:
       - { id: line_qty, type: number, name: { ja: 数量 }, search: range }
       - { id: line_price, type: number, name: { ja: 単価 }, format: { grouping: true, prefix: "¥" } }
 `;
+
+const SEVENTH = DEFINITION.indexOf('  - { id: bench_person');
+export const PLAIN_DEFINITION: string = DEFINITION.slice(0, SEVENTH).replace(APP_CODE, PLAIN_CODE);

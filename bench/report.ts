@@ -2,6 +2,8 @@
 import { cpus } from 'node:os';
 import type { Bulk } from './bulk.ts';
 import type { Measured } from './drive.ts';
+import type { Export } from './export.ts';
+import type { Fill } from './fill.ts';
 import type { Loaded } from './load.ts';
 
 /** One line of the table; bytes are those of an answer's body. */
@@ -30,6 +32,8 @@ export interface Report {
   readonly rows: readonly RowResult[];
   /** Null where it was not measured. */
   readonly bulk: Bulk | null;
+  readonly exported: Export | null;
+  readonly fill: Fill | null;
   /** Rate of updates with 32 clients in relation to one client's. */
   readonly updateFactor: number | null;
 }
@@ -68,6 +72,22 @@ export function reportText(report: Report): string {
           [
             'bulk',
             `${whole(report.bulk.records)} records put in at ${whole(report.bulk.insertRate)}/s, taken out at ${whole(report.bulk.deleteRate)}/s`,
+          ],
+        ]),
+    ...(report.fill === null
+      ? []
+      : [
+          [
+            'fill',
+            `${whole(report.fill.records)} records into an empty app at ${whole(report.fill.rate)}/s, of seven fields at ${whole(report.fill.plainRate)}/s; ${size(report.fill.memory)} at most`,
+          ],
+        ]),
+    ...(report.exported === null
+      ? []
+      : [
+          [
+            'export',
+            `${whole(report.exported.records)} records to XLSX in ${report.exported.seconds.toFixed(1)} s; ${size(report.exported.memory)} at most`,
           ],
         ]),
     ...(report.updateFactor === null

@@ -6,8 +6,10 @@ import { parseArgs } from 'node:util';
 import type { Postgres } from '../test/harness/postgres.ts';
 import { BULK, measureBulk } from './bulk.ts';
 import { firstAnswer, form, issueKey, SEARCH_PATH, serve, UPDATE_PATH, type Where } from './daicho.ts';
+import { EXPORT, measureExport } from './export.ts';
 import { benchFiles } from './files.ts';
 import { filesText } from './files-report.ts';
+import { FILL, measureFill } from './fill.ts';
 import { alreadyLoaded, type Loaded, load, USER } from './load.ts';
 import { drive, driveBare, type Load } from './measure.ts';
 import { memoryOf, stop, stopAll } from './processes.ts';
@@ -198,6 +200,11 @@ async function bench(database: string): Promise<void> {
   await wait(SETTLE_SECONDS);
   const memoryAfter = memoryOf(server.process);
   await stop(server.process);
+  if (wanted(EXPORT)) say(EXPORT);
+  const exported = wanted(EXPORT) ? await measureExport(where, scratch, records) : null;
+  const fills = wanted(FILL) && database === '';
+  if (fills) say(FILL);
+  const fill = fills ? await measureFill(scratch, seed, records) : null;
 
   const rate = (clients: number) =>
     rows.find((row) => row.finds === null && row.connections === clients)?.measured.requestsPerSecond;
@@ -214,6 +221,8 @@ async function bench(database: string): Promise<void> {
     memoryAfter,
     rows,
     bulk,
+    exported,
+    fill,
     updateFactor: one === undefined || many === undefined ? null : many / one,
   };
   console.log(options.json ? JSON.stringify(report, null, 2) : reportText(report));

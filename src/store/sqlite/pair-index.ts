@@ -7,7 +7,7 @@ import { type Connection, pauseWriting } from './connection.ts';
 const MERGE_STEP = 2_000;
 
 /** How the pair index takes in what comes: much at once, and between small updates. */
-const TUNED = { load: { hashsize: 16_777_216, automerge: 8 }, updates: { hashsize: 1_048_576, automerge: 4 } };
+const TUNED = { load: { hashsize: 2_097_152, automerge: 8 }, updates: { hashsize: 1_048_576, automerge: 4 } };
 
 /** Makes the pair index of every table ready for a load, or for updates again. */
 export function tunePairs(db: Connection, { form, tables }: Layout, what: keyof typeof TUNED): void {
