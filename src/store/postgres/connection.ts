@@ -32,6 +32,12 @@ const SEARCH_SETTINGS = {
   max_parallel_workers_per_gather: '0',
 };
 
+/**
+ * KiB of changes that a pair index may put off. Every search looks through all of them: `few` is the least there can be. Records
+ * that are put in by the hundred are put into the index by the hundred, for half of what it takes one by one.
+ */
+export const PENDING = { few: 64, many: 512 } as const;
+
 /** Opens a pool; it connects when it is first used. */
 export function openPool({ url, schema }: Place, { max, timeout, forSearches = false }: PoolOptions): Pool {
   return poolOf({
@@ -44,6 +50,7 @@ export function openPool({ url, schema }: Place, { max, timeout, forSearches = f
       statement_timeout: timeout,
       // Every statement of ours has an index; a table that just grew has no statistics to say so.
       enable_seqscan: 'off',
+      gin_pending_list_limit: PENDING.few,
       idle_in_transaction_session_timeout: 600_000,
       client_min_messages: 'warning',
       ...(forSearches ? SEARCH_SETTINGS : {}),

@@ -24,10 +24,11 @@ import { versionText, type WholeRecord } from '../versions.ts';
 import type { Told } from '../webhooks.ts';
 import type { VersionedCatalog } from './catalog.ts';
 import { noteChanges } from './changes.ts';
-import { type Connection, rowsOf } from './connection.ts';
+import type { Connection } from './connection.ts';
 import { lockCounters, saveCounters, takeNumbers } from './counters.ts';
 import { addFiles, useFiles } from './files.ts';
 import { type RecordTable, recordTable, type WrittenRows } from './record-table.ts';
+import { isBeingLoaded, wholeRecords } from './seen-records.ts';
 import { tellAll } from './tell.ts';
 
 /** What edits of an app need; made once for a layout. */
@@ -151,17 +152,9 @@ export function recordEditor({ app, id, generation, distributed, webhooks }: Reg
   };
 }
 
-/** Whether an import into the app, which was empty, is under way: what is put in beside it would get the same places. */
-async function isBeingLoaded(tx: Connection, appId: number): Promise<boolean> {
-  return (await rowsOf(tx, `select 1 from builds where app_id = $1::int and kind = 'import'`, [appId])).length > 0;
-}
-
 /** The record with a primary key and its rows, locked until the end of the transaction. */
 async function find(tx: Connection, table: RecordTable, primaryKey: string): Promise<WholeRecord | null> {
-  const [stored] = await table.findForUpdate(tx, [primaryKey]);
-  if (stored === undefined) return null;
-  const rows = await Promise.all(table.layout.tables.map((_, index) => table.rows(tx, index, [stored.seq])));
-  return { ...stored, rows: rows.map((of) => of.get(stored.seq) ?? []) };
+  return (await wholeRecords(tx, table, [primaryKey]))[0] ?? null;
 }
 
 async function findUnique(

@@ -1,17 +1,24 @@
-// Runs edits, each in a transaction of its own (D39).
+// Runs edits, each in a transaction of its own or many in one (D39).
 
 import { Undone } from '../../errors.ts';
 import type { EditJob } from '../changed.ts';
 import { type RegisteredApp, type TogetherEdits, Unavailable, type Written } from '../store.ts';
+import { jobsOf } from '../together.ts';
 import type { VersionedCatalog } from './catalog.ts';
 import { passGate } from './changes.ts';
-import { isClash, isGone, isLost, isUnavailable, type Place, type Pool, rowsOf, run } from './connection.ts';
+import { isClash, isGone, isLost, isUnavailable, PENDING, type Place, type Pool, rowsOf, run } from './connection.ts';
 import { type RecordEditor, recordEditor } from './edit.ts';
+import { type BatchEditor, batchEditor } from './edit-batch.ts';
 import type { LiveCatalog } from './live-catalog.ts';
 import type { Replicas } from './replicas.ts';
 
 /** How often an edit is begun again whose transaction was undone because another one was first. */
 const ATTEMPTS = 4;
+
+interface Editors {
+  readonly one: RecordEditor;
+  readonly batch: BatchEditor;
+}
 
 export interface Editing {
   edit(job: EditJob): Promise<Written>;
@@ -27,15 +34,23 @@ export function openEditing(
   catalog: LiveCatalog,
   notes: Pick<Replicas, 'wrote' | 'committed'>,
 ): Editing {
-  const editors = new WeakMap<object, RecordEditor>();
+  const editors = new WeakMap<RegisteredApp, Editors>();
   const underway = new Set<Promise<unknown>>();
   let isClosed = false;
+
+  const editorsOf = (registered: RegisteredApp): Editors => {
+    let known = editors.get(registered);
+    if (known === undefined) {
+      const one = recordEditor(registered);
+      known = { one, batch: batchEditor(registered, one) };
+      editors.set(registered, known);
+    }
+    return known;
+  };
 
   const runEdit = async (job: EditJob, current: VersionedCatalog): Promise<Written> => {
     const registered = current.apps.get(job.appCode);
     if (registered === undefined || registered.version !== job.version) return { kind: 'stale' };
-    const editor = editors.get(registered) ?? recordEditor(registered);
-    editors.set(registered, editor);
     const on = await pool.reserve();
     try {
       await run(on, 'begin');
@@ -46,7 +61,7 @@ export function openEditing(
         await catalog.renewed(current);
         return { kind: 'stale' };
       }
-      const written = await editor.run(on, schema, job, current);
+      const written = await editorsOf(registered).one.run(on, schema, job, current);
       const noted = await notes.wrote(on, [job.userId]);
       await run(on, 'commit');
       await notes.committed(noted, [job.userId]);
@@ -66,12 +81,10 @@ export function openEditing(
     current: VersionedCatalog,
   ): Promise<'done' | 'stale'> => {
     if (current.apps.get(registered.app.code) !== registered) return 'stale';
-    const editor = editors.get(registered) ?? recordEditor(registered);
-    editors.set(registered, editor);
     const on = await pool.reserve();
     try {
       await run(on, 'begin');
-      await run(on, 'set local statement_timeout = 0');
+      await run(on, `set local statement_timeout = 0; set local gin_pending_list_limit = ${PENDING.many}`);
       await passGate(on, schema, registered.id);
       const [row] = await rowsOf<[string]>(on, `select value from settings where name = 'catalog_version'`);
       if (row?.[0] !== current.version) {
@@ -79,13 +92,9 @@ export function openEditing(
         await catalog.renewed(current);
         return 'stale';
       }
-      const { app, version } = registered;
-      for await (const batch of edits.batches) {
-        const written: Written[] = [];
-        for (const each of batch) {
-          written.push(await editor.run(on, schema, { appCode: app.code, version, edit: each, userId }, current));
-        }
-        edits.written(written);
+      const { batch } = editorsOf(registered);
+      for await (const jobs of jobsOf(registered, userId, edits, () => false)) {
+        edits.written(await batch.run(on, schema, jobs, current));
       }
       if (!edits.commits()) {
         await run(on, 'rollback');

@@ -159,11 +159,18 @@ async function updateKnown(
   );
 }
 
-async function putRows(
+/** Rows of a record as they are derived, by table; null for a table whose rows stay. */
+export interface RowsOfRecord {
+  readonly seq: number;
+  readonly rows: DerivedRecord['rows'];
+}
+
+/** Puts the rows of records in that have none. */
+export async function putRows(
   tx: Connection,
   appId: number,
   table: RecordTable,
-  records: readonly { readonly seq: number; readonly rows: DerivedRecord['rows'] }[],
+  records: readonly RowsOfRecord[],
 ): Promise<void> {
   for (let index = 0; index < table.layout.tables.length; index++) {
     const count = records.reduce((sum, { rows }) => sum + (rows[index]?.length ?? 0), 0);

@@ -31,6 +31,8 @@ export interface RecordTable {
   find(on: Connection, primaryKeys: readonly string[]): Promise<readonly StoredRecord[]>;
   /** The place of the record that has a value in a unique field; null where none has. */
   placeOf(on: Connection, fieldId: string, value: string): Promise<number | null>;
+  /** The same of several values, in their order. */
+  placesOf(on: Connection, fieldId: string, values: readonly string[]): Promise<readonly (number | null)[]>;
   /** Versions of a record, in their order. */
   versions(on: Connection, seq: number): Promise<readonly KeptVersion[]>;
   /** The place that the last deleted record with a primary key had; null where none was deleted. */
@@ -68,8 +70,7 @@ export function recordTable(layout: Layout): RecordTable {
   const stored: StoredRows = async (tx, where, parameters) =>
     (await rowsOf(tx, `${select} ${where}`, parameters)).map(storedRecord);
   const key = `t.${quote(keyColumn(layout))}`;
-  const starts = `array(select ${keyStart('k')} from unnest($1::text[]) k)`;
-  const isKey = `${keyStart(key)} = any(${starts}) and ${key} = any($1::text[])`;
+  const isKey = isOneOf(key);
   const columns = columnNames(form);
   const set = ['pms_revision', 'pms_answer', ...columns].map((column) => `${quote(column)} = v.${quote(column)}`);
   const lists = columns.map((_, index) => `$${index + 4}::text[]`).join(', ');
@@ -82,12 +83,16 @@ export function recordTable(layout: Layout): RecordTable {
       stored(tx, `where ${isKey} order by t.pms_seq for update`, [arrayText(primaryKeys.filter(isStorable))]),
     find: (on, primaryKeys) =>
       stored(on, `where ${isKey} order by t.pms_seq`, [arrayText(primaryKeys.filter(isStorable))]),
-    async placeOf(on, fieldId, value) {
+    placeOf: async (on, fieldId, value) => (await table.placesOf(on, fieldId, [value]))[0] ?? null,
+    async placesOf(on, fieldId, of) {
       const column = form.columns.find(({ field }) => field.id === fieldId) as Column;
-      const { name: of, value: sought } = uniqueKey(column, value);
-      const text = `select pms_seq from ${name} where ${keyStart(quote(of))} = ${keyStart('$1::text')} and ${quote(of)} = $1::text limit 1`;
-      const [row] = await rowsOf<[string]>(on, text, [sought]);
-      return row === undefined ? null : Number(row[0]);
+      const key = `t.${quote(uniqueKey(column, '').name)}`;
+      const sought = of.map((value) => uniqueKey(column, value).value);
+      const text = `select t.pms_seq, ${key} from ${name} t where ${isOneOf(key)}`;
+      const found = new Map(
+        (await rowsOf<[string, string]>(on, text, [arrayText(sought)])).map(([seq, value]) => [value, Number(seq)]),
+      );
+      return sought.map((value) => found.get(value) ?? null);
     },
     async versions(on, seq) {
       const text = `select revision, user_id, at, version from ${quote(layout.history)} where record = $1::bigint order by revision`;
@@ -206,6 +211,12 @@ export function recordTable(layout: Layout): RecordTable {
     },
   };
   return layout.keys === null ? table : { ...table, ...spreadTable(layout, layout.keys, table, stored) };
+}
+
+/** A test whether a column whose index begins with the start of its values has one of those in the first parameter. */
+function isOneOf(column: string): string {
+  const starts = `array(select ${keyStart('k')} from unnest($1::text[]) k)`;
+  return `${keyStart(column)} = any(${starts}) and ${column} = any($1::text[])`;
 }
 
 /** Puts rows into a table: first the columns of `own` by their types, then texts. */

@@ -3,15 +3,13 @@ import { WHOLE_IN_INDEX } from '../../sql/dialect.ts';
 import { isLong, keyColumn, type Layout, type TableLayout, uniqueKey } from '../../sql/layout.ts';
 import { quote } from '../../sql/sql.ts';
 import { MAY_BE_DELETION } from '../versions.ts';
+import { PENDING } from './connection.ts';
 
 /** Texts are compared by code points. */
 const TEXT = 'text collate "C"';
 
 /** How many values of the pair index's column are looked at for the tokens that most records have (token-frequencies.ts). */
 const STATISTICS = 300;
-
-/** KiB of changes that a pair index may put off: every search looks through all of them. The least there can be. */
-const PENDING = 64;
 
 /**
  * The statements that make the tables of a generation and what must hold while records come in. Whatever belongs to a record has
@@ -105,6 +103,8 @@ function pairsStatements(layout: Layout, { pairs }: TableLayout, more: string, k
 
 /** The statements that make the indexes of the search settings. */
 export function indexStatements(layout: Layout): readonly string[] {
+  // The settings of a connection do not reach the other databases.
+  const pending = layout.keys === null ? '' : ` with (gin_pending_list_limit = ${PENDING.few})`;
   return [layout.form, ...layout.tables].flatMap((table) => {
     const trees = table.columns.flatMap((column) => {
       if (column.index === null) return [];
@@ -115,10 +115,7 @@ export function indexStatements(layout: Layout): readonly string[] {
     });
     if (table.pairs === null) return trees;
     const name = quote(pairsIndex(table.pairs));
-    return [
-      ...trees,
-      `create index if not exists ${name} on ${quote(table.pairs)} using gin (tokens) with (gin_pending_list_limit = ${PENDING})`,
-    ];
+    return [...trees, `create index if not exists ${name} on ${quote(table.pairs)} using gin (tokens)${pending}`];
   });
 }
 
