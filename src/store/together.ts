@@ -1,4 +1,5 @@
 // Edits of one transaction, as the engines take them.
+import { setImmediate } from 'node:timers/promises';
 import type { EditJob } from './changed.ts';
 import type { RegisteredApp, TogetherEdits, Written } from './store.ts';
 
@@ -34,19 +35,17 @@ export async function* jobsOf(
 /** What comes, the next of it made while the one before is used. */
 async function* ahead<T>(coming: AsyncIterable<T>): AsyncGenerator<T> {
   const from = coming[Symbol.asyncIterator]();
-  const ask = () => {
-    const asked = from.next();
-    // Whoever waits for it gets the error.
-    asked.catch(() => {});
-    return asked;
-  };
-  let next = ask();
+  let next = from.next();
   try {
     for (let item = await next; !item.done; item = await next) {
-      next = ask();
+      // A turn of the event loop later, so that the one before is on its way to whoever uses it.
+      next = setImmediate().then(() => from.next());
+      // Whoever waits for it gets the error.
+      next.catch(() => {});
       yield item.value;
     }
   } finally {
+    await next.catch(() => {});
     await from.return?.();
   }
 }
