@@ -28,6 +28,7 @@ import type { Register } from '../src/store/register.ts';
 import { connect, databaseFile } from '../src/store/sqlite/connection.ts';
 import type { Store } from '../src/store/store.ts';
 import type { NewFile } from '../src/update/change.ts';
+import type { Edit } from '../src/update/edit.ts';
 import { find, update } from './contract/asking.ts';
 import { type FreshDatabase, freshDatabase } from './harness/database.ts';
 import { engineAt } from './harness/fresh-register.ts';
@@ -395,6 +396,30 @@ describe('one moment', { timeout: 60_000 }, () => {
     await restore(readBackupFile(join(folder, 'a.tar')), restored, files);
     const { catalog, lists } = await carriedOf(restored);
     assert.deepEqual([catalog.apps[0]?.imports, lists['A/records']], [[], []]);
+  });
+
+  test('what was deleted can be looked back at and restored in the register that is made of it', async (t) => {
+    const folder = temporaryFolder(t);
+    const [place, files] = [join(folder, 'data'), await filesIn(join(folder, 'files'))];
+    const primaryKey = 'gone';
+    const edit = async (store: Store, change: Edit) => {
+      const registered = store.catalog().apps.get('A');
+      assert.ok(registered !== undefined);
+      return (await store.edit(registered, change, '')).kind;
+    };
+    await opened(place, async (register, store) => {
+      const { app, source } = appOf(A);
+      await register.apply(app, source, QUIET);
+      await putRecords(register, 'A', [{ [app.primaryKey.id]: primaryKey }]);
+      assert.equal(await edit(store, { kind: 'delete', primaryKey, revision: null }), 'deleted');
+    });
+    await backup(place, files, join(folder, 'a.tar'));
+    const restored = join(folder, 'restored');
+    await restore(readBackupFile(join(folder, 'a.tar')), restored, files);
+    await opened(restored, async (_, store) => {
+      const change: Edit = { kind: 'restore', primaryKey, revision: null, version: null };
+      assert.equal(await edit(store, change), 'updated');
+    });
   });
 });
 

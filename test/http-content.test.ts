@@ -14,6 +14,7 @@ import { openDiskStore } from '../src/files/disk.ts';
 import type { FileStore } from '../src/files/file-store.ts';
 import { replyContent } from '../src/http/content.ts';
 import { attachment } from '../src/http/disposition.ts';
+import { lingering } from '../src/http/linger.ts';
 import { replyRefused } from '../src/http/reply.ts';
 import type { Content } from '../src/operations/answer.ts';
 import { refusedBy } from '../src/operations/refused.ts';
@@ -51,7 +52,7 @@ before(async () => {
     outcome = replyContent(req, res, content).then(
       () => 'handed over',
       (error: unknown) => {
-        replyRefused(res, refusedBy(error, 'en'), false);
+        replyRefused(res, refusedBy(error, 'en'), false, lingering());
         return error;
       },
     );

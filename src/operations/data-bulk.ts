@@ -19,8 +19,9 @@ import { faultNotes, writtenOrRefused } from './written.ts';
 const VERBS = ['insert', 'update', 'merge', 'upsert', 'delete'] as const;
 type Verb = (typeof VERBS)[number];
 
-/** Lines that are done at a time. */
+/** Lines that are done at a time, and the characters after which they are fewer. */
 const BATCH = 200;
+const MOST_CHARACTERS = 4 << 20;
 /** Bytes of lines that are many: some thousand. */
 const MANY = 1 << 20;
 /** Most problems that a refused request is told of. */
@@ -157,13 +158,16 @@ async function* eachOf<T>(items: readonly T[]): AsyncGenerator<T> {
 
 async function* batchesOf({ source, maxLine }: Bulk): AsyncGenerator<readonly BulkLine[]> {
   let batch: BulkLine[] = [];
+  let characters = 0;
   for await (const lines of linesOf(source, maxLine)) {
     for (const line of lines) {
       if ('text' in line && line.text.trim() === '') continue;
       batch.push(line);
-      if (batch.length < BATCH) continue;
+      characters += 'text' in line ? line.text.length : 0;
+      if (batch.length < BATCH && characters < MOST_CHARACTERS) continue;
       yield batch;
       batch = [];
+      characters = 0;
     }
   }
   if (batch.length > 0) yield batch;

@@ -32,6 +32,13 @@ export function refuseOtherBuild({ kind, source }: Build, fingerprint: string, a
   }
 }
 
+/** Refuses to go on with a load into an app that was emptied, and is being filled by something else. */
+export function refuseBeside(appCode: string): never {
+  throw new Mistake(
+    `${appCode} had no records any more, and is being filled by something else; run the same command again when that is done`,
+  );
+}
+
 /** Refuses to go on with a load of which the records were read for other fields than the app has now. */
 export function refuseOtherFields(before: App, now: App | undefined): asserts now is App {
   const isSame =

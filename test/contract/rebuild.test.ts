@@ -74,15 +74,18 @@ describe('rebuilding', { timeout: 300_000 }, () => {
 
   test('a rebuild that a living process is at work on is left to it', async () => {
     let refused: Promise<unknown> | undefined;
+    let seen: Promise<boolean> | undefined;
     const ended = await start('apply', OTHER, (text) => {
-      if (text !== 'done')
-        refused ??= assert.rejects(
-          register.reindex('A', () => {}),
-          /at work/,
-        );
+      if (text === 'done') return;
+      refused ??= assert.rejects(
+        register.reindex('A', () => {}),
+        /at work/,
+      );
+      seen ??= register.isBuilding('A');
     });
     assert.equal(ended, '0');
     await refused;
+    assert.equal(await seen, true, 'whoever passes such an app over can see it');
     await checkIsClean();
   });
 

@@ -1,7 +1,9 @@
 // What a killed process left unfinished is finished by the next store on the register, or by one that is open.
 import assert from 'node:assert/strict';
+import { spawn } from 'node:child_process';
 import { beforeEach, describe, test } from 'node:test';
 import { setTimeout as wait } from 'node:timers/promises';
+import { engineInUse } from '../harness/fresh-register.ts';
 import { appNow } from './asking.ts';
 import {
   apply,
@@ -61,3 +63,22 @@ describe('a reindex that was killed', { timeout: 300_000 }, () => {
     await resumed;
   });
 });
+
+// Only SQLite fills an app aside, and knows whose that is by a process's number.
+if (engineInUse() === 'sqlite') {
+  test('what a bulk left whose process is no more is dropped, if its number was used again too', async () => {
+    await apply(BASE);
+    const { id, generation } = await appNow(store, 'A');
+    const other = spawn(process.execPath, ['-e', 'setInterval(() => {}, 1000)'], { stdio: 'ignore' });
+    await fresh.query(
+      `insert into builds select ${id}, ${generation + 1}, definition, 'a bulk', 'bulk', 1, ${other.pid} from apps where id = ${id}`,
+    );
+    const left = async () => (await fresh.query('select 1 from builds')).length;
+    const resumed = store.resume();
+    await wait(500);
+    assert.equal(await left(), 1, 'it may be at work');
+    other.kill('SIGKILL');
+    await resumed;
+    assert.equal(await left(), 0);
+  });
+}

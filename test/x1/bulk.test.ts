@@ -153,6 +153,24 @@ test('x1/data/bulk: many lines, and updates of others meanwhile', async () => {
   assert.deepEqual(await opened.running.register.check(['B'], () => {}), []);
 });
 
+test('x1/data/bulk: several of them, line by line, leave others their turns', async () => {
+  const many = (name: string) =>
+    Array.from({ length: 3_000 }, (_, index) => line('insert', { b_primarykey: `${name}${index}`, b_name: '多' }));
+  const ended: string[] = [];
+  const bulks = ['v', 'w'].map(async (name) => {
+    const { lines } = await bulk(many(name));
+    ended.push(name);
+    return lines.length;
+  });
+  for (let n = 0; n < 3; n++) {
+    const { status } = await opened.update(entries({ b_primarykey: 'b', b_name: `間 ${n}` }), { mode: 'merge' });
+    assert.equal(status, 200);
+    ended.push('update');
+  }
+  assert.deepEqual(await Promise.all(bulks), [3_000, 3_000]);
+  assert.deepEqual(ended.slice(0, 3), ['update', 'update', 'update']);
+});
+
 test('x1/data/bulk: a line that is too long, or no UTF-8, is refused and the next is done', async () => {
   const long = line('insert', { b_name: 'x'.repeat(1 << 20) });
   const answer = await bulk([long, line('upsert', { b_primarykey: 'p3', b_name: '三' })]);

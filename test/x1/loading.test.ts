@@ -134,3 +134,24 @@ test('a history of many versions is read in one walk', async () => {
   }
   assert.equal(seen, 601);
 });
+
+test('an import into an app that is emptied meanwhile, and filled by something else, puts nothing beside that', async () => {
+  const { running } = opened;
+  await running.define(definition('O'));
+  const call = await on('O');
+  await call('data/insert', entries({ l_primarykey: '初', l_text: '人' }));
+  const steady = await running.register.load('O', '', 'steady');
+  await call('data/delete', entries({ l_primarykey: '初' }));
+  const fresh = await running.register.load('O', '', 'fresh');
+  await fresh.put([record('先', 'a')], 1);
+  await assert.rejects(async () => {
+    await steady.put([record('後', 'b')], 1);
+    await steady.stop();
+  }, /O had no records any more/);
+  await fresh.finish(() => {});
+  assert.equal((await call('dataset/count', {})).json.count, 1);
+  const again = await running.register.load('O', '', 'steady');
+  await again.put([record('後', 'b')], 1);
+  await again.finish(() => {});
+  assert.equal((await call('dataset/count', {})).json.count, 2);
+});

@@ -213,7 +213,10 @@ export async function openPostgresRegister(place: Place): Promise<Register> {
       const { app, id, generation } = await appOf(appCode);
       return forgetVersions(pool, layoutOf(app, id, generation).history, before);
     },
-    isBuilding: async (appCode) => (await pendingBuild(pool, (await appOf(appCode)).id)) !== null,
+    async isBuilding(appCode) {
+      const { id } = await appOf(appCode);
+      return (await rowsOf(pool, 'select 1 from builds where app_id = $1::int', [id])).length > 0;
+    },
     files: async (appCode, after, limit) => filesAfter(pool, (await appOf(appCode)).id, after, limit),
     async useFiles(appCode, ids) {
       const { id } = await appOf(appCode);

@@ -10,7 +10,7 @@ import type { Derived, StoredRecord } from '../derive.ts';
 import { Mistake, type Progress } from '../register.ts';
 import type { RegisteredApp } from '../store.ts';
 import { catalogChanged, catalogReader } from './catalog.ts';
-import { type Connection, pauseWriting } from './connection.ts';
+import { type Connection, pauseWriting, writing } from './connection.ts';
 import { mergePairs } from './pair-index.ts';
 import { type RecordTable, recordTable } from './record-table.ts';
 import { createTables, dropTables, indexStatements } from './tables.ts';
@@ -38,25 +38,28 @@ export function pendingBuild(db: Connection, appId: number): Build | null {
 }
 
 /**
- * Drops what bulks of processes that have ended put in: it was never seen (D39). `owner` is this process's name in their builds; a
- * process that has ended may have had the same number.
+ * Drops what bulks of processes that have ended put in: it was never seen (D39). `owner` is what this process's own bulks are named
+ * by; a process that has ended may have had the same number.
  */
 export function dropLeftBulks(db: Connection, owner: string): void {
-  const bulks = db.prepare(`select app_id as appId, source from builds where kind = 'bulk'`);
-  for (const { appId, source } of bulks.all() as { appId: number; source: string }[]) {
-    if (source !== owner) dropBulk(db, appId);
-  }
+  dropBulks(db, (source) => !source.startsWith(owner));
 }
 
-/** Drops a bulk, unless another living process is at work on it. */
-export function dropBulk(db: Connection, appId: number): void {
-  const registered = [...catalogReader(db).current().apps.values()].find(({ id }) => id === appId);
-  try {
-    const build = pendingBuild(db, appId);
-    if (registered !== undefined && build?.kind === 'bulk') abandonBuild(db, registered, build);
-  } catch (error) {
-    if (!(error instanceof AtWork)) throw error;
-  }
+/** Drops those of the bulks that are meant by what names them, unless another living process is at work on them. */
+export function dropBulks(db: Connection, isMeant: (source: string) => boolean): void {
+  const bulks = db.prepare(`select app_id as appId, source, pid from builds where kind = 'bulk'`);
+  const meant = () =>
+    (bulks.all() as { appId: number; source: string; pid: number }[]).filter(
+      ({ source, pid }) => isMeant(source) && (pid === process.pid || !isAlive(pid)),
+    );
+  if (meant().length === 0) return;
+  writing(db, () => {
+    const apps = [...catalogReader(db).current().apps.values()];
+    for (const { appId } of meant()) {
+      const registered = apps.find(({ id }) => id === appId) as RegisteredApp;
+      abandonBuild(db, registered, pendingBuild(db, appId) as Build);
+    }
+  });
 }
 
 /** A living process works on the build. */
@@ -77,6 +80,9 @@ export function takeOver(db: Connection, appId: number): void {
   db.prepare('update builds set pid = ? where app_id = ?').run(process.pid, appId);
 }
 
+/** Finds an app that is being filled in tables of its own: no record can be put in beside. */
+export const BEING_FILLED = `select 1 from builds where app_id = ? and kind in ('import', 'bulk')`;
+
 /** Begins a build: its tables, and the triggers that note what changes in the old ones. */
 export function beginBuild(
   db: Connection,
@@ -87,7 +93,7 @@ export function beginBuild(
 ): Build {
   const { id: appId } = registered;
   const generation = registered.generation + 1;
-  db.transaction(() => {
+  writing(db, () => {
     db.prepare(
       'insert into builds (app_id, generation, definition, source, kind, position, pid) values (?, ?, ?, ?, ?, 0, ?)',
     ).run(appId, generation, JSON.stringify(app), source, kind, process.pid);
@@ -95,22 +101,25 @@ export function beginBuild(
     dropTables(db, layout);
     createTables(db, layout);
     watchChanges(db, appId, layoutOf(registered.app, appId, registered.generation));
-  }).immediate();
+  });
   return { appId, generation, kind, app, source, position: 0 };
 }
 
 /** Gives up a build: the old generation stays. */
 export function abandonBuild(db: Connection, registered: RegisteredApp, build: Build): void {
-  db.transaction(() => {
-    const layout = layoutOf(build.app, build.appId, build.generation);
+  writing(db, () => {
+    const layout = build.kind === 'bulk' ? bulkLayout(build) : layoutOf(build.app, build.appId, build.generation);
     unwatchChanges(db, build.appId, layoutOf(registered.app, build.appId, registered.generation));
     dropTables(db, layout);
-    // The history is that of every generation: versions of records that are never seen go with them.
-    if (build.kind === 'bulk') {
-      db.prepare(`delete from ${quote(layout.history)} where record >= ?`).run(build.position);
-    }
+    if (build.kind === 'bulk') db.exec(`drop table if exists ${quote(layout.history)}`);
     db.prepare('delete from builds where app_id = ?').run(build.appId);
-  }).immediate();
+  });
+}
+
+/** Tables that a bulk fills: their history too is their own until they are seen. */
+export function bulkLayout({ app, appId, generation }: Build): Layout {
+  const layout = layoutOf(app, appId, generation);
+  return { ...layout, history: `${layout.form.name}_history` };
 }
 
 /** Copies what is left to copy, switches over, and drops the old tables. */
@@ -148,7 +157,7 @@ export function switchOver(
   if (build.kind !== 'import' && build.kind !== 'bulk') copyRecords(db, copying, build, progress);
   makeIndexes(db, layout);
   while (copyChanged(db, build.appId, copying, BATCH) > FEW_CHANGED);
-  db.transaction(() => {
+  writing(db, () => {
     while (copyChanged(db, build.appId, copying, BATCH) > 0);
     unwatchChanges(db, build.appId, old.layout);
     db.prepare('update apps set definition = ?, source = ?, version = version + 1, generation = ? where id = ?').run(
@@ -164,7 +173,7 @@ export function switchOver(
       for (const dropped of pairs === null ? [name] : [pairs, name]) drop.run(dropped, Date.now());
     }
     catalogChanged(db);
-  }).immediate();
+  });
 }
 
 /** Makes the search indexes of tables that were filled without them. */
@@ -172,7 +181,7 @@ export function makeIndexes(db: Connection, layout: Layout): void {
   // Each index reads the whole table once: from memory that the system shares, not by copying page after page.
   db.pragma(`mmap_size = ${MAPPED}`);
   for (const statement of indexStatements(layout)) {
-    db.exec(statement);
+    writing(db, () => db.exec(statement));
     pauseWriting();
   }
   db.pragma('mmap_size = 0');
@@ -186,10 +195,10 @@ export function dropOldTables(db: Connection): void {
     .pluck()
     .all(Date.now() - GRACE) as string[];
   for (const name of names) {
-    db.transaction(() => {
+    writing(db, () => {
       db.exec(`drop table if exists ${quote(name)}`);
       db.prepare('delete from dropped where name = ?').run(name);
-    }).immediate();
+    });
   }
 }
 
@@ -210,16 +219,14 @@ function copyRecords(db: Connection, { old, table, copy }: Copying, build: Build
   let position = build.position;
   for (let left = true; left; ) {
     despiteStaleCopies(db, build.appId, table, () =>
-      db
-        .transaction(() => {
-          const records = old.after(position, BATCH);
-          for (const record of records) copy(record);
-          position = records.at(-1)?.seq ?? position;
-          done += records.length;
-          left = records.length > 0;
-          notePosition(db, build.appId, position);
-        })
-        .immediate(),
+      writing(db, () => {
+        const records = old.after(position, BATCH);
+        for (const record of records) copy(record);
+        position = records.at(-1)?.seq ?? position;
+        done += records.length;
+        left = records.length > 0;
+        notePosition(db, build.appId, position);
+      }),
     );
     pauseWriting();
     progress(done, Math.max(total, done));
@@ -289,7 +296,7 @@ function unwatchChanges(db: Connection, appId: number, layout: Layout): void {
 /** Copies records that changed since they were copied; gives how many were done. */
 function copyChanged(db: Connection, appId: number, { old, table, copy }: Copying, limit: number): number {
   const changed = changedTable(appId);
-  const run = db.transaction(() => {
+  const run = () => {
     const places = db.prepare(`select seq from ${changed} order by seq limit ?`).pluck().all(limit) as number[];
     const done = db.prepare(`delete from ${changed} where seq = ?`);
     for (const seq of places) {
@@ -299,8 +306,8 @@ function copyChanged(db: Connection, appId: number, { old, table, copy }: Copyin
       done.run(seq);
     }
     return places.length;
-  });
-  return despiteStaleCopies(db, appId, table, () => (db.inTransaction ? run() : run.immediate()));
+  };
+  return despiteStaleCopies(db, appId, table, () => writing(db, run));
 }
 
 /**
@@ -313,14 +320,12 @@ function despiteStaleCopies<T>(db: Connection, appId: number, table: RecordTable
   } catch (error) {
     if ((error as { code?: string }).code !== 'SQLITE_CONSTRAINT_UNIQUE') throw error;
   }
-  const takeOut = db.transaction(() => {
+  writing(db, () => {
     const noted = db
       .prepare(`select seq from ${changedTable(appId)}`)
       .pluck()
       .all() as number[];
     for (const seq of noted) table.remove(seq);
   });
-  if (db.inTransaction) takeOut();
-  else takeOut.immediate();
   return work();
 }

@@ -5,70 +5,80 @@ import { type EditJob, type JobResult, resultOrFault } from '../changed.ts';
 import { type RegisteredApp, Unavailable } from '../store.ts';
 import { startThread } from '../thread.ts';
 import type { FollowedEdits } from '../together.ts';
-import { dropBulk } from './build.ts';
 import type { BulkReply, BulkRequest, BulkThreadOptions } from './bulk-thread.ts';
-import { connect } from './connection.ts';
 
-/** This process in the builds of its bulks: process numbers are used again. */
+/** What the bulks of this process are named by in their builds: process numbers are used again. */
 export const BULK_OWNER: string = randomUUID();
 
 /** The edits of a batch live until they are written: room for them, so that they are not moved about before. */
 const YOUNG = { maxYoungGenerationSizeMb: 128 };
 
-/** Fills empty apps, each in a thread of its own. */
+/** Fills empty apps, one after the other, each in a thread of its own. */
 export class Filler {
   readonly #dataDir: string;
-  readonly #running = new Set<Promise<unknown>>();
+  #bulks = 0;
+  /** Resolves when what has begun is done. */
+  #last: Promise<unknown> = Promise.resolve();
+  /** Resolve when the threads are no more, which tidy up after their answers. */
+  readonly #threads = new Set<Promise<void>>();
+  readonly #dropping = new Set<Worker>();
 
   constructor(dataDir: string) {
     this.#dataDir = dataDir;
   }
 
   /** Does all edits or none; false, and nothing is taken from `batches`, where the app cannot be filled this way. */
-  async fill(app: RegisteredApp, batches: AsyncIterable<readonly EditJob[]>, edits: FollowedEdits): Promise<boolean> {
-    const filling = this.#fill(app, batches, edits);
-    const ended = filling.catch(() => {}).finally(() => this.#running.delete(ended));
-    this.#running.add(ended);
+  fill(app: RegisteredApp, batches: AsyncIterable<readonly EditJob[]>, edits: FollowedEdits): Promise<boolean> {
+    const filling = this.#last.then(() => this.#fill(app, batches, edits));
+    this.#last = filling.catch(() => {});
     return filling;
   }
 
-  /** Resolves when what has begun is done. */
+  /** Resolves when what has begun is done. What is left to drop is dropped by whoever opens the register next. */
   async close(): Promise<void> {
-    await Promise.all(this.#running);
+    await this.#last;
+    await Promise.all(this.#threads);
+    await Promise.all([...this.#dropping].map((thread) => thread.terminate()));
   }
 
   async #fill(app: RegisteredApp, batches: AsyncIterable<readonly EditJob[]>, edits: FollowedEdits): Promise<boolean> {
-    const { version } = app;
-    const thread = new BulkThread({ dataDir: this.#dataDir, owner: BULK_OWNER, appCode: app.app.code, version });
-    const begun = await thread.next();
-    if (begun.kind === 'begun' && !begun.isFit) return false;
-    let commits = false;
+    const name = `${BULK_OWNER} ${++this.#bulks}`;
+    const thread = new BulkThread({ dataDir: this.#dataDir, name, appCode: app.app.code, version: app.version });
+    const ended = thread.ended().then(() => {
+      this.#threads.delete(ended);
+    });
+    this.#threads.add(ended);
     try {
-      for await (const jobs of batches) edits.written((await thread.ask({ kind: 'edits', jobs })).map(resultOrFault));
-      commits = edits.commits();
-    } finally {
-      await thread.ask({ kind: 'end', commits }).catch((error: unknown) => {
-        this.#drop(app);
-        throw error;
-      });
+      const begun = await thread.next();
+      if (begun.kind === 'begun' && !begun.isFit) return false;
+      let commits = false;
+      try {
+        for await (const jobs of batches) edits.written((await thread.ask({ kind: 'edits', jobs })).map(resultOrFault));
+        commits = edits.commits();
+      } finally {
+        await thread.ask({ kind: 'end', commits });
+      }
+      return true;
+    } catch (error) {
+      this.#drop(name);
+      throw error;
     }
-    return true;
   }
 
-  /** The thread has not dropped what it did. */
-  #drop({ id }: RegisteredApp): void {
-    const db = connect(this.#dataDir);
-    try {
-      dropBulk(db, id);
-    } finally {
-      db.close();
-    }
+  /** Where the thread could not do it: whatever it began is given up. */
+  #drop(name: string): void {
+    const thread = startThread(import.meta.url, 'bulk-drop-thread', { dataDir: this.#dataDir, name });
+    thread.unref();
+    this.#dropping.add(thread);
+    // Whoever opens the register next drops what is left.
+    thread.on('error', () => {}).on('exit', () => this.#dropping.delete(thread));
   }
 }
 
 /** The thread of one bulk; it answers one request at a time. */
 class BulkThread {
   readonly #worker: Worker;
+  readonly #exit: Promise<void>;
   #answered: (reply: BulkReply) => void = () => {};
   /** Why the thread is no more. */
   #ended: BulkReply | null = null;
@@ -81,7 +91,13 @@ class BulkThread {
     };
     this.#worker.on('message', (reply: BulkReply) => this.#answered(reply));
     this.#worker.on('error', ended);
+    this.#exit = new Promise((resolve) => this.#worker.once('exit', () => resolve()));
     this.#worker.on('exit', () => ended(new Error('the thread of a bulk has ended')));
+  }
+
+  /** Resolves when it is no more. */
+  ended(): Promise<void> {
+    return this.#exit;
   }
 
   /** What the thread says next, unless it fails. */

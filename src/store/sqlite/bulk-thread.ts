@@ -3,24 +3,26 @@
 import { parentPort, workerData } from 'node:worker_threads';
 import { recordRenderer } from '../../envelope/record.ts';
 import { layoutOf } from '../../sql/layout.ts';
+import { quote } from '../../sql/sql.ts';
 import type { EditJob, JobResult } from '../changed.ts';
 import { now } from '../clock.ts';
-import type { RegisteredApp } from '../store.ts';
-import { abandonBuild, beginBuild, dropOldSoon, notePosition, switchOver } from './build.ts';
+import { type RegisteredApp, Unavailable } from '../store.ts';
+import { abandonBuild, beginBuild, bulkLayout, dropOldSoon, notePosition, switchOver } from './build.ts';
 import { catalogReader } from './catalog.ts';
-import { beginWriting, type Connection, connect, isUnavailable, pauseWriting } from './connection.ts';
+import { beginWriting, type Connection, connect, isUnavailable, pauseWriting, writing } from './connection.ts';
 import { countersOfApps } from './counters.ts';
 import { recordEditor } from './edit.ts';
 import { fileTable } from './files.ts';
 import { isEmpty } from './load.ts';
 import { tunePairs } from './pair-index.ts';
-import { recordTable } from './record-table.ts';
+import { indexDeleted, recordTable } from './record-table.ts';
 import { continueRename, pendingRenames } from './rename.ts';
+import { createHistory } from './tables.ts';
 
 export interface BulkThreadOptions {
   readonly dataDir: string;
-  /** Name of the process in the build. */
-  readonly owner: string;
+  /** Name of the bulk in its build. */
+  readonly name: string;
   readonly appCode: string;
   /** Version of the definition that the edits are made for. */
   readonly version: number;
@@ -45,10 +47,12 @@ const COMMIT_WHEN_IDLE = 50;
 
 const port = parentPort;
 if (port === null) throw new Error('bulk-thread.ts runs as a worker thread');
-const { dataDir, owner, appCode, version } = workerData as BulkThreadOptions;
+const { dataDir, name, appCode, version } = workerData as BulkThreadOptions;
 const db = connect(dataDir, { cacheMiB: 64 });
 const reply = (message: BulkReply) => port.postMessage(message);
-const fail = (error: unknown) => reply({ kind: 'failed', error, unavailable: isUnavailable(error) });
+const fail = (error: unknown) => {
+  reply({ kind: 'failed', error, unavailable: isUnavailable(error) || error instanceof Unavailable });
+};
 try {
   const filling = begin(db);
   reply({ kind: 'begun', isFit: filling !== null });
@@ -93,30 +97,31 @@ interface Filling {
 
 /** Begins the build; null where the app has records or webhooks, or something else is made of it. */
 function begin(on: Connection): Filling | null {
-  const begun = on
-    .transaction(() => {
-      const registered = catalogReader(on).current().apps.get(appCode);
-      if (registered === undefined || registered.version !== version || registered.webhooks.length > 0) return null;
-      const isBuilding = on.prepare('select 1 from builds where app_id = ?').get(registered.id) !== undefined;
-      if (isBuilding || !isEmpty(on, registered)) return null;
-      const first = recordTable(on, layoutOf(registered.app, registered.id, registered.generation)).nextPlace();
-      const build = beginBuild(on, registered, registered.app, owner, 'bulk');
-      notePosition(on, registered.id, first);
-      return { registered, build: { ...build, position: first } };
-    })
-    .immediate();
+  const begun = writing(on, () => {
+    const registered = catalogReader(on).current().apps.get(appCode);
+    if (registered === undefined || registered.version !== version || registered.webhooks.length > 0) return null;
+    const isBuilding = on.prepare('select 1 from builds where app_id = ?').get(registered.id) !== undefined;
+    if (isBuilding || !isEmpty(on, registered)) return null;
+    const first = recordTable(on, layoutOf(registered.app, registered.id, registered.generation)).nextPlace();
+    const build = beginBuild(on, registered, registered.app, name, 'bulk');
+    createHistory(on, bulkLayout(build).history);
+    notePosition(on, registered.id, first);
+    return { registered, build: { ...build, position: first } };
+  });
   return begun === null ? null : fill(on, begun.registered, begun.build);
 }
 
 function fill(on: Connection, registered: RegisteredApp, build: ReturnType<typeof beginBuild>): Filling {
   const source = on.prepare('select source from apps where id = ?').pluck().get(registered.id) as string;
-  const table = recordTable(on, layoutOf(build.app, registered.id, build.generation));
+  const layout = bulkLayout(build);
+  const { history } = layoutOf(build.app, registered.id, build.generation);
+  const table = recordTable(on, layout);
   // Nobody else puts records in.
   let place = build.position;
   // Nothing of it is seen before the end, so that a commit may reach the disk later.
   on.pragma('synchronous = NORMAL');
   on.pragma('wal_autocheckpoint = 8000');
-  tunePairs(on, table.layout, 'load');
+  tunePairs(on, layout, 'load');
   const editor = recordEditor({
     id: registered.id,
     files: fileTable(on),
@@ -146,6 +151,15 @@ function fill(on: Connection, registered: RegisteredApp, build: ReturnType<typeo
     uncommitted = 0;
     pauseWriting();
   };
+  /** What goes with the tables when they begin to serve. */
+  const show = () => {
+    // Whoever is told of what is written since was not told of this.
+    if ((catalog.current().apps.get(appCode)?.webhooks ?? []).length > 0) throw new Unavailable('a webhook was added');
+    counters.save();
+    on.exec(`insert into ${quote(history)} select * from ${quote(layout.history)}`);
+    on.exec(`drop table ${quote(layout.history)}`);
+    indexDeleted(on, history);
+  };
   return {
     run(jobs) {
       clearTimeout(idle);
@@ -168,10 +182,10 @@ function fill(on: Connection, registered: RegisteredApp, build: ReturnType<typeo
         return;
       }
       commit();
-      tunePairs(on, table.layout, 'updates');
+      tunePairs(on, layout, 'updates');
       // The commit that shows it is on the disk with all before it.
       on.pragma('synchronous = FULL');
-      switchOver(on, registered, { ...build, source }, () => {}, counters.save);
+      switchOver(on, registered, { ...build, source }, () => {}, show);
     },
   };
 }

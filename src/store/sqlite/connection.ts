@@ -55,6 +55,21 @@ export function beginWriting(db: Connection): void {
   }
 }
 
+/** Does work in a transaction that writes, begun as above; within the one that is under way, where there is one: whole or not at all. */
+export function writing<T>(db: Connection, work: () => T): T {
+  if (db.inTransaction) return db.transaction(work)();
+  beginWriting(db);
+  try {
+    const result = work();
+    db.exec('commit');
+    return result;
+  } catch (error) {
+    // The engine may have ended it itself.
+    if (db.inTransaction) db.exec('rollback');
+    throw error;
+  }
+}
+
 /** Lets other writers in, between two transactions of long work. */
 export function pauseWriting(): void {
   sleep(PAUSE);

@@ -3,7 +3,7 @@ import { fileIdsIn } from '../../fields/file.ts';
 import { layoutOf } from '../../sql/layout.ts';
 import { type FileReference, referenceQueries } from '../files.ts';
 import type { RegisteredApp, StoredFile } from '../store.ts';
-import { beginWriting, type Connection, pauseWriting, type Statement } from './connection.ts';
+import { beginWriting, type Connection, pauseWriting, type Statement, writing } from './connection.ts';
 
 const COLUMNS = 'id, name, size, type, digest, width, height';
 /** References looked at between two breaths of the event loop. */
@@ -71,7 +71,7 @@ export function* fileReferences(
 /** Forgets those of the files that were not used since a time, in milliseconds since 1970; gives how many. */
 export function forgetFiles(db: Connection, appId: number, ids: readonly string[], unusedSince: number): number {
   const forget = db.prepare('delete from files where app_id = ? and id = ? and used_at < ?');
-  return db.transaction(() => ids.reduce((sum, id) => sum + forget.run(appId, id, unusedSince).changes, 0)).immediate();
+  return writing(db, () => ids.reduce((sum, id) => sum + forget.run(appId, id, unusedSince).changes, 0));
 }
 
 /** Hands those of the digests that no file has to `remove`, while no file can be added. */

@@ -2,12 +2,12 @@
 import { dirname } from 'node:path';
 import { layoutOf } from '../../sql/layout.ts';
 import { quote } from '../../sql/sql.ts';
-import { type Build, refuseOtherBuild, refuseOtherFields } from '../building.ts';
+import { type Build, refuseBeside, refuseOtherBuild, refuseOtherFields } from '../building.ts';
 import { type Loaded, type Loader, Mistake } from '../register.ts';
 import type { RegisteredApp } from '../store.ts';
-import { beginBuild, finishBuild, pendingBuild, takeOver } from './build.ts';
+import { BEING_FILLED, beginBuild, finishBuild, pendingBuild, takeOver } from './build.ts';
 import { catalogReader } from './catalog.ts';
-import type { Connection } from './connection.ts';
+import { type Connection, writing } from './connection.ts';
 import { packRecords } from './load-batch.ts';
 import { startLoadThread } from './load-client.ts';
 import { recordPutter } from './put.ts';
@@ -24,11 +24,9 @@ export function openLoader(db: Connection, appCode: string, userId: string, fing
   if (pending !== null) return freshLoader(db, registered, pending, userId);
   if (!isEmpty(db, registered)) return steadyLoader(db, appCode, userId, fingerprint);
   // Nobody puts a record in between the look and the beginning.
-  const begun = db
-    .transaction(() =>
-      isEmpty(db, registered) ? beginBuild(db, registered, registered.app, fingerprint, 'import') : null,
-    )
-    .immediate();
+  const begun = writing(db, () =>
+    isEmpty(db, registered) ? beginBuild(db, registered, registered.app, fingerprint, 'import') : null,
+  );
   if (begun !== null) return freshLoader(db, registered, begun, userId);
   return steadyLoader(db, appCode, userId, fingerprint);
 }
@@ -85,6 +83,7 @@ function steadyLoader(db: Connection, appCode: string, userId: string, fingerpri
     .prepare('select position from imports where app_id = ? and fingerprint = ?')
     .pluck()
     .get(registered.id, fingerprint) as number | undefined;
+  const beingFilled = db.prepare(BEING_FILLED);
   const note = db.prepare('insert or replace into imports (app_id, fingerprint, position) values (?, ?, ?)');
 
   function putterOf(app: RegisteredApp) {
@@ -94,20 +93,19 @@ function steadyLoader(db: Connection, appCode: string, userId: string, fingerpri
   return {
     position: position ?? 0,
     async put(records, done) {
-      return db
-        .transaction(() => {
-          const current = registeredApp(db, appCode);
-          if (current.version !== registered.version) {
-            refuseOtherFields(registered.app, current.app);
-            registered = current;
-            putter = putterOf(current);
-          }
-          const loaded = putter.put(records);
-          putter.saveCounters();
-          note.run(registered.id, fingerprint, done);
-          return loaded;
-        })
-        .immediate();
+      return writing(db, () => {
+        const current = registeredApp(db, appCode);
+        if (current.version !== registered.version) {
+          refuseOtherFields(registered.app, current.app);
+          registered = current;
+          putter = putterOf(current);
+        }
+        if (beingFilled.get(registered.id) !== undefined) refuseBeside(appCode);
+        const loaded = putter.put(records);
+        putter.saveCounters();
+        note.run(registered.id, fingerprint, done);
+        return loaded;
+      });
     },
     async finish() {
       db.prepare('delete from imports where app_id = ? and fingerprint = ?').run(registered.id, fingerprint);

@@ -21,6 +21,7 @@ import { beginWriting, type Connection, connect, databaseFile } from './connecti
 import { fileTable } from './files.ts';
 import { moveReader } from './move-source.ts';
 import { tunePairs } from './pair-index.ts';
+import { indexDeleted } from './record-table.ts';
 import { continueRename, pendingRenames, startRename } from './rename.ts';
 import { migrate, moveNote, schemaVersion } from './schema.ts';
 import { createTables, dropTables } from './tables.ts';
@@ -147,6 +148,7 @@ function moveTarget(db: Connection, move: Move): MoveTarget {
       layouts.forEach((layout, done) => {
         progress(done, layouts.length);
         makeIndexes(db, layout);
+        indexDeleted(db, layout.history);
         tunePairs(db, layout, 'updates');
       });
     },

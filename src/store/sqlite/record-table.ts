@@ -202,7 +202,13 @@ export function recordTable(db: Connection, layout: Layout): RecordTable {
 /** The primary key of the record that went with a version. */
 const DELETED = `json_extract(version, '$.deleted')`;
 
-/** Made with the first record that is deleted: most histories need none. */
+/** Makes the index of deleted records, where some of the versions may say that theirs was; most histories need none. */
+export function indexDeleted(db: Connection, history: string): void {
+  const some = `select 1 from ${quote(history)} where ${MAY_BE_DELETION} limit 1`;
+  if (db.prepare(some).get() !== undefined) db.exec(deletedIndex(history));
+}
+
+/** Made with the first record that is deleted. */
 function deletedIndex(history: string): string {
   return `create index if not exists ${quote(`${history}_deleted`)} on ${quote(history)} (${DELETED}) where ${MAY_BE_DELETION}`;
 }

@@ -5,7 +5,7 @@ import { quote } from '../../sql/sql.ts';
 import type { Progress } from '../register.ts';
 import { currentNames } from './build.ts';
 import { catalogReader } from './catalog.ts';
-import { type Connection, pauseWriting } from './connection.ts';
+import { type Connection, pauseWriting, writing } from './connection.ts';
 import { recordTable } from './record-table.ts';
 
 /** Records looked at in one transaction. */
@@ -32,12 +32,10 @@ export function continueRename(db: Connection, userId: string, progress: Progres
      and app_id not in (select app_id from builds where kind in ('import', 'bulk')) limit 1`,
   );
   for (;;) {
-    const looked = db
-      .transaction(() => {
-        const row = left.get(userId) as { app_id: number; position: number } | undefined;
-        return row === undefined ? null : renderSome(db, userId, row.app_id, row.position);
-      })
-      .immediate();
+    const looked = writing(db, () => {
+      const row = left.get(userId) as { app_id: number; position: number } | undefined;
+      return row === undefined ? null : renderSome(db, userId, row.app_id, row.position);
+    });
     if (looked === null) return;
     pauseWriting();
     done += looked;

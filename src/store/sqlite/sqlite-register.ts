@@ -19,7 +19,7 @@ import { becomingUnique, uniqueValues } from '../unique.ts';
 import { abandonBuild, beginBuild, dropOldTables, finishBuild, pendingBuild, takeOver } from './build.ts';
 import { catalogChanged, catalogReader } from './catalog.ts';
 import { check } from './check.ts';
-import { type Connection, connect, databaseFile, pauseWriting } from './connection.ts';
+import { type Connection, connect, databaseFile, pauseWriting, writing } from './connection.ts';
 import { fileReferences, filesAfter, fileTable, forgetFiles, whileUnused } from './files.ts';
 import { openLoader } from './load.ts';
 import { continueRename, startRename } from './rename.ts';
@@ -48,13 +48,11 @@ export function openSqliteRegister({ dataDir }: { readonly dataDir: string }): R
   };
   /** Changes the catalog in a transaction; the next look at it reads it again. */
   const change = <T>(work: () => T): T =>
-    db
-      .transaction(() => {
-        const result = work();
-        catalogChanged(db);
-        return result;
-      })
-      .immediate();
+    writing(db, () => {
+      const result = work();
+      catalogChanged(db);
+      return result;
+    });
 
   return {
     catalog: () => catalog.current(),
@@ -146,7 +144,7 @@ export function openSqliteRegister({ dataDir }: { readonly dataDir: string }): R
       return forgetVersions(db, historyOf(appOf(appCode)), before);
     },
     async isBuilding(appCode) {
-      return pendingBuild(db, appOf(appCode).id) !== null;
+      return db.prepare('select 1 from builds where app_id = ?').get(appOf(appCode).id) !== undefined;
     },
     async files(appCode, after, limit) {
       return filesAfter(db, appOf(appCode).id, after, limit);
@@ -154,7 +152,7 @@ export function openSqliteRegister({ dataDir }: { readonly dataDir: string }): R
     async useFiles(appCode, ids) {
       const { id } = appOf(appCode);
       const files = fileTable(db);
-      return db.transaction(() => files.find(id, [...files.use(id, ids)])).immediate();
+      return writing(db, () => files.find(id, [...files.use(id, ids)]));
     },
     async *fileReferences(appCode) {
       const registered = appOf(appCode);
@@ -264,9 +262,9 @@ function forgetVersions(db: Connection, history: string, before: string): number
   let forgotten = 0;
   for (let after: readonly number[] = [0, 0]; ; ) {
     const some = next.raw().all(...after, before) as [number, number][];
-    db.transaction(() => {
+    writing(db, () => {
       for (const version of some) forget.run(...version);
-    }).immediate();
+    });
     forgotten += some.length;
     if (some.length < FORGOTTEN_AT_ONCE) return forgotten;
     after = some.at(-1) as [number, number];

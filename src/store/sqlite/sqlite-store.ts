@@ -170,7 +170,7 @@ export function openSqliteStore({ dataDir, cacheMiB }: SqliteStoreOptions): Stor
     },
     resume: () =>
       new Promise((resolve, reject) => {
-        resuming = startThread(import.meta.url, 'resume-thread', { dataDir });
+        resuming = startThread(import.meta.url, 'resume-thread', { dataDir, owner: BULK_OWNER });
         resuming.once('error', reject).once('exit', () => resolve());
       }),
     async close() {

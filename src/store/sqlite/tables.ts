@@ -24,8 +24,13 @@ export function createTables(db: Connection, layout: Layout): void {
     db.exec(`create unique index ${quote(`${rows.name}_rows`)} on ${quote(rows.name)} (pms_record, pms_row)`);
     createPairs(db, rows);
   }
+  createHistory(db, layout.history);
+}
+
+/** Makes a table of versions, if it is not there. */
+export function createHistory(db: Connection, name: string): void {
   db.exec(
-    `create table if not exists ${quote(layout.history)} (record integer not null, revision integer not null, user_id text not null, at text not null, version text not null, primary key (record, revision)) strict, without rowid`,
+    `create table if not exists ${quote(name)} (record integer not null, revision integer not null, user_id text not null, at text not null, version text not null, primary key (record, revision)) strict, without rowid`,
   );
 }
 

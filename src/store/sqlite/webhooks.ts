@@ -12,7 +12,7 @@ import {
   waitingWith,
 } from '../webhooks.ts';
 import { catalogChanged } from './catalog.ts';
-import { connect } from './connection.ts';
+import { connect, writing } from './connection.ts';
 import { openSchema } from './schema.ts';
 
 interface WebhookRow extends Omit<WebhookDescription, 'events'> {
@@ -30,25 +30,21 @@ export function openSqliteWebhooks(dataDir: string): Webhooks {
   };
   /** Writers learn of it from the catalog. */
   const change = <T>(work: () => T): T =>
-    db
-      .transaction(() => {
-        const result = work();
-        catalogChanged(db);
-        return result;
-      })
-      .immediate();
+    writing(db, () => {
+      const result = work();
+      catalogChanged(db);
+      return result;
+    });
   /** Has deliveries wait again, and brings forward what waits behind them; gives how many are asked for. */
   const retry = (asked: string, of: number): number => {
     const waitAgain = (where: string) =>
       db
         .prepare(`update deliveries set state = 'waiting', attempts = 0, due_at = @at where ${where}`)
         .run({ at: Date.now(), of }).changes;
-    return db
-      .transaction(() => {
-        waitAgain(waitingWith(asked));
-        return waitAgain(asked);
-      })
-      .immediate();
+    return writing(db, () => {
+      waitAgain(waitingWith(asked));
+      return waitAgain(asked);
+    });
   };
 
   return {

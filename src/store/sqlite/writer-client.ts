@@ -29,6 +29,7 @@ export class WriterThread {
   #broken: Unavailable | null = null;
   /** Those who wait for a turn of their own. */
   readonly #turns: (() => void)[] = [];
+  #wasTurn = false;
   #asked: { resolve(results: readonly JobResult[]): void; reject(error: unknown): void } | null = null;
 
   constructor(dataDir: string) {
@@ -130,7 +131,9 @@ export class WriterThread {
 
   #send(): void {
     this.#busy = false;
-    const turn = this.#turns.shift();
+    // Turns and updates take turns: neither waits for all of the other.
+    const turn = this.#wasTurn && this.#waiting.length > 0 ? undefined : this.#turns.shift();
+    this.#wasTurn = turn !== undefined;
     if (turn !== undefined) {
       this.#busy = true;
       this.#inTurn = true;

@@ -6,8 +6,9 @@ import { now } from '../clock.ts';
 import { notUnique, uniqueChanges } from '../edited.ts';
 import { namedAnew } from '../files.ts';
 import type { Catalog, RegisteredApp, Updated } from '../store.ts';
+import { BEING_FILLED } from './build.ts';
 import { catalogReader } from './catalog.ts';
-import { beginWriting, type Connection, isUnavailable } from './connection.ts';
+import { beginWriting, type Connection, isUnavailable, writing } from './connection.ts';
 import { type CountersOfApps, countersOfApps } from './counters.ts';
 import { type EditableApp, type RecordEditor, recordEditor } from './edit.ts';
 import { fileTable } from './files.ts';
@@ -44,7 +45,7 @@ export function writerOn(db: Connection): Writer {
   let apps = new WeakMap<RegisteredApp, WritableApp>();
   const changed = new Set<WritableApp>();
   const commit = db.prepare('commit');
-  const beingFilled = db.prepare(`select 1 from builds where app_id = ? and kind in ('import', 'bulk')`);
+  const beingFilled = db.prepare(BEING_FILLED);
   const writable = (registered: RegisteredApp): WritableApp => {
     let app = apps.get(registered);
     if (app === undefined) {
@@ -159,9 +160,9 @@ export function writerOn(db: Connection): Writer {
     },
     keysUsed(uses) {
       const note = db.prepare('update keys set last_used_at = ? where id = ?');
-      db.transaction(() => {
+      writing(db, () => {
         for (const [id, at] of uses) note.run(at, id);
-      }).immediate();
+      });
     },
   };
 }
