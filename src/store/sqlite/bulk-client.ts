@@ -2,9 +2,10 @@
 import { randomUUID } from 'node:crypto';
 import type { Worker } from 'node:worker_threads';
 import { type EditJob, type JobResult, resultOrFault } from '../changed.ts';
-import { type RegisteredApp, Unavailable } from '../store.ts';
+import { Unavailable } from '../store.ts';
 import { startThread } from '../thread.ts';
 import type { FollowedEdits } from '../together.ts';
+import { packEdits } from './bulk-pack.ts';
 import type { BulkReply, BulkRequest, BulkThreadOptions } from './bulk-thread.ts';
 
 /** What the bulks of this process are named by in their builds: process numbers are used again. */
@@ -27,9 +28,13 @@ export class Filler {
     this.#dataDir = dataDir;
   }
 
-  /** Does all edits or none; false, and nothing is taken from `batches`, where the app cannot be filled this way. */
-  fill(app: RegisteredApp, batches: AsyncIterable<readonly EditJob[]>, edits: FollowedEdits): Promise<boolean> {
-    const filling = this.#last.then(() => this.#fill(app, batches, edits));
+  /** Does all edits or none, which have `common` in common; false, and nothing is taken from `batches`, where the app cannot be filled this way. */
+  fill(
+    common: Omit<EditJob, 'edit'>,
+    batches: AsyncIterable<readonly EditJob[]>,
+    edits: FollowedEdits,
+  ): Promise<boolean> {
+    const filling = this.#last.then(() => this.#fill(common, batches, edits));
     this.#last = filling.catch(() => {});
     return filling;
   }
@@ -41,9 +46,13 @@ export class Filler {
     await Promise.all([...this.#dropping].map((thread) => thread.terminate()));
   }
 
-  async #fill(app: RegisteredApp, batches: AsyncIterable<readonly EditJob[]>, edits: FollowedEdits): Promise<boolean> {
+  async #fill(
+    common: Omit<EditJob, 'edit'>,
+    batches: AsyncIterable<readonly EditJob[]>,
+    edits: FollowedEdits,
+  ): Promise<boolean> {
     const name = `${BULK_OWNER} ${++this.#bulks}`;
-    const thread = new BulkThread({ dataDir: this.#dataDir, name, appCode: app.app.code, version: app.version });
+    const thread = new BulkThread({ dataDir: this.#dataDir, name, ...common });
     const ended = thread.ended().then(() => {
       this.#threads.delete(ended);
     });
@@ -53,7 +62,8 @@ export class Filler {
       if (begun.kind === 'begun' && !begun.isFit) return false;
       let commits = false;
       try {
-        for await (const jobs of batches) edits.written((await thread.ask({ kind: 'edits', jobs })).map(resultOrFault));
+        for await (const jobs of batches)
+          edits.written((await thread.ask({ kind: 'edits', packed: packEdits(jobs) })).map(resultOrFault));
         commits = edits.commits();
       } finally {
         await thread.ask({ kind: 'end', commits });

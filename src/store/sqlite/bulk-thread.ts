@@ -8,6 +8,7 @@ import type { EditJob, JobResult } from '../changed.ts';
 import { now } from '../clock.ts';
 import { type RegisteredApp, Unavailable } from '../store.ts';
 import { abandonBuild, beginBuild, bulkLayout, dropOldSoon, notePosition, switchOver } from './build.ts';
+import { unpackEdits } from './bulk-pack.ts';
 import { catalogReader } from './catalog.ts';
 import { beginWriting, type Connection, connect, isUnavailable, pauseWriting, writing } from './connection.ts';
 import { countersOfApps } from './counters.ts';
@@ -19,19 +20,17 @@ import { indexDeleted, recordTable } from './record-table.ts';
 import { continueRename, pendingRenames } from './rename.ts';
 import { createHistory } from './tables.ts';
 
-export interface BulkThreadOptions {
+/** With what the jobs have in common. */
+export interface BulkThreadOptions extends Omit<EditJob, 'edit'> {
   readonly dataDir: string;
   /** Name of the bulk in its build. */
   readonly name: string;
-  readonly appCode: string;
-  /** Version of the definition that the edits are made for. */
-  readonly version: number;
 }
 
 /** To the thread: edits, or the end of all, which shows what they did or drops it. */
 export type BulkRequest =
-  | { readonly kind: 'edits'; readonly jobs: readonly EditJob[] }
-  | { readonly kind: 'end'; readonly commits: boolean };
+  /** Edits as bulk-pack.ts has them. */
+  { readonly kind: 'edits'; readonly packed: string } | { readonly kind: 'end'; readonly commits: boolean };
 
 /** From the thread: at first whether it can be done this way; then an answer to each request. */
 export type BulkReply =
@@ -47,7 +46,7 @@ const COMMIT_WHEN_IDLE = 50;
 
 const port = parentPort;
 if (port === null) throw new Error('bulk-thread.ts runs as a worker thread');
-const { dataDir, name, appCode, version } = workerData as BulkThreadOptions;
+const { dataDir, name, ...job } = workerData as BulkThreadOptions;
 const db = connect(dataDir, { cacheMiB: 64 });
 const reply = (message: BulkReply) => port.postMessage(message);
 const fail = (error: unknown) => {
@@ -71,7 +70,7 @@ function close(): void {
 function answer(filling: Filling, request: BulkRequest): void {
   try {
     if (request.kind === 'edits') {
-      reply({ kind: 'results', results: JSON.stringify(filling.run(request.jobs)) });
+      reply({ kind: 'results', results: JSON.stringify(filling.run(unpackEdits(request.packed, job))) });
       return;
     }
     filling.end(request.commits);
@@ -98,8 +97,8 @@ interface Filling {
 /** Begins the build; null where the app has records or webhooks, or something else is made of it. */
 function begin(on: Connection): Filling | null {
   const begun = writing(on, () => {
-    const registered = catalogReader(on).current().apps.get(appCode);
-    if (registered === undefined || registered.version !== version || registered.webhooks.length > 0) return null;
+    const registered = catalogReader(on).current().apps.get(job.appCode);
+    if (registered === undefined || registered.version !== job.version || registered.webhooks.length > 0) return null;
     const isBuilding = on.prepare('select 1 from builds where app_id = ?').get(registered.id) !== undefined;
     if (isBuilding || !isEmpty(on, registered)) return null;
     const first = recordTable(on, layoutOf(registered.app, registered.id, registered.generation)).nextPlace();
@@ -136,9 +135,9 @@ function fill(on: Connection, registered: RegisteredApp, build: ReturnType<typeo
   const catalog = catalogReader(on);
   let { users } = catalog.current();
   const names = { userName: (id: string) => users.get(id)?.name ?? '' };
-  const run = (job: EditJob, at: string): JobResult => {
+  const run = (each: EditJob, at: string): JobResult => {
     const undoCounting = ofApp.mark();
-    const result = editor.run(job, { userId: job.userId, at, counters: ofApp }, names);
+    const result = editor.run(each, { userId: each.userId, at, counters: ofApp }, names);
     if (result.kind !== 'updated') undoCounting();
     return result;
   };
@@ -154,7 +153,8 @@ function fill(on: Connection, registered: RegisteredApp, build: ReturnType<typeo
   /** What goes with the tables when they begin to serve. */
   const show = () => {
     // Whoever is told of what is written since was not told of this.
-    if ((catalog.current().apps.get(appCode)?.webhooks ?? []).length > 0) throw new Unavailable('a webhook was added');
+    if ((catalog.current().apps.get(job.appCode)?.webhooks ?? []).length > 0)
+      throw new Unavailable('a webhook was added');
     counters.save();
     on.exec(`insert into ${quote(history)} select * from ${quote(layout.history)}`);
     on.exec(`drop table ${quote(layout.history)}`);
@@ -167,7 +167,7 @@ function fill(on: Connection, registered: RegisteredApp, build: ReturnType<typeo
       // Names may have changed since the batch before.
       users = catalog.current().users;
       const at = now();
-      const results = jobs.map((job) => run(job, at));
+      const results = jobs.map((each) => run(each, at));
       table.settle();
       uncommitted += jobs.length;
       if (uncommitted >= COMMIT_EVERY) commit();

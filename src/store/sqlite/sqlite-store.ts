@@ -148,7 +148,11 @@ export function openSqliteStore({ dataDir, cacheMiB }: SqliteStoreOptions): Stor
       const follow = following(edits);
       const jobs = jobsOf(app, userId, edits, follow.isStale);
       const fills = edits.areMany && guard(() => isEmpty(db, app));
-      if (!fills || !(await filler.fill(app, jobs, follow))) await writer.together(jobs, follow);
+      if (
+        !fills ||
+        !(await filler.fill({ appCode: app.app.code, version: app.version, userId, onlyKey: true }, jobs, follow))
+      )
+        await writer.together(jobs, follow);
       return follow.isStale() ? 'stale' : 'done';
     },
     record: async (app, primaryKey) => read(app, (table) => wholeRecord(table, table.find(primaryKey))),
