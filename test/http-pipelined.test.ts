@@ -119,6 +119,20 @@ describe('what cannot be read as HTTP is refused after the requests in front of 
     assert.equal(await stored(), 'line 1499');
   });
 
+  test('and a client that goes away instead of reading that stops nobody', async () => {
+    for (const request of [GARBAGE, 'CONNECT example.com:443 HTTP/1.1\r\nHost: x\r\n\r\n']) {
+      for (const inFront of ['', update('in front')]) {
+        const socket = open();
+        await once(socket, 'connect');
+        socket.write(inFront + request);
+        await wait(10);
+        socket.resetAndDestroy();
+        await wait(10);
+      }
+    }
+    assert.deepEqual(await answersTo(update('still served', 'Connection: close\r\n')), [{ status: 200, isLast: true }]);
+  });
+
   test('but a request that is refused already gets no second answer', async () => {
     const socket = open();
     const large = 'x'.repeat(LIMITS.maxBody + 1);
@@ -241,25 +255,32 @@ describe('a server that ends does not wait for a refused client', () => {
     assert.ok((await end) < 1_000);
   });
 
-  test('that sent no HTTP and does not close its side', async () => {
-    await using own = await ownServer();
-    const socket = connect({ port: own.port, host: '127.0.0.1', allowHalfOpen: true });
-    socket.on('error', () => {}).write(GARBAGE);
-    const text = await rest(socket);
-    assert.equal(answersIn(text).length, 1);
-    const milliseconds = await ended(own.server);
-    socket.destroy();
-    assert.ok(milliseconds < 1_000, `${milliseconds} ms`);
-  });
+  for (const [what, request] of [
+    ['no HTTP', GARBAGE],
+    ['CONNECT', 'CONNECT example.com:443 HTTP/1.1\r\nHost: x\r\n\r\n'],
+  ] as const) {
+    test(`that sent ${what} and does not close its side`, async () => {
+      await using own = await ownServer();
+      const socket = connect({ port: own.port, host: '127.0.0.1', allowHalfOpen: true });
+      socket.on('error', () => {}).write(request);
+      const text = await rest(socket);
+      assert.equal(answersIn(text).length, 1);
+      const milliseconds = await ended(own.server);
+      socket.destroy();
+      assert.ok(milliseconds < 1_000, `${milliseconds} ms`);
+    });
+  }
 });
 
-test('a client that falls silent in a body behind another slow body is cut off as fast as any', async () => {
+test('a client that falls silent in a body behind a slow upload is cut off as fast as any', async () => {
   await using own = await ownServer({ silent: 400, small: 60_000 });
+  const parts = Object.entries({ ...opened.credentials, mode: 'merge', param: JSON.stringify(record('slow')) });
+  const upload = multipart(...parts.map(([name, value]) => named(name, value)), named('p_file', 'x', 'x'));
   const socket = open(own.port);
-  const body = form('slow');
-  socket.write(headOf(UPDATE, URLENCODED, body.length));
+  socket.write(headOf(UPDATE, MULTIPART, upload.length));
   await wait(100);
-  socket.write(body + headOf(UPDATE, URLENCODED, 50_000));
+  // The file is put on the disk while the next request begins.
+  socket.write(Buffer.concat([upload, Buffer.from(headOf(UPDATE, URLENCODED, 50_000))]));
   const started = performance.now();
   const text = await Promise.race([rest(socket), wait(5_000, '', { ref: false })]);
   socket.destroy();

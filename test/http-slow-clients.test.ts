@@ -133,6 +133,13 @@ describe('a client that sends all of its request before it reads, reads the whol
       400,
       'files_before_credentials',
     ],
+    [
+      'a length that is no number',
+      () => [headOf(SEARCH, URLENCODED, null).replace(/Transfer.*/, 'Content-Length: ten'), large],
+      400,
+      'malformed_request',
+    ],
+    ['CONNECT', () => ['CONNECT example.com:443 HTTP/1.1\r\nHost: x\r\n\r\n', large], 405, 'wrong_method'],
   ];
   for (const [what, request, status, code] of CASES) {
     test(what, async () => {

@@ -1,5 +1,6 @@
 // Ends a server without cutting off the requests that are in flight.
 import type { Server, ServerResponse } from 'node:http';
+import type { Socket } from 'node:net';
 
 /** Watches a server; what it gives stops accepting and resolves when all requests in flight are answered. */
 export function gracefulEnd(server: Server): () => Promise<void> {
@@ -21,7 +22,10 @@ export function gracefulEnd(server: Server): () => Promise<void> {
   return () =>
     new Promise((resolve) => {
       isEnding = true;
-      for (const response of inFlight) close(response);
+      // The answer that says it is the last of its connection must be: others may be in flight behind it.
+      const last = new Map<Socket, ServerResponse>();
+      for (const response of inFlight) last.set(response.req.socket, response);
+      for (const response of last.values()) close(response);
       server.close(() => resolve());
       server.closeIdleConnections();
     });

@@ -1,5 +1,6 @@
 // The time that a client may take to send the body of a request.
 import type { IncomingMessage } from 'node:http';
+import type { Socket } from 'node:net';
 
 /** In milliseconds. */
 export interface BodyTime {
@@ -10,6 +11,9 @@ export interface BodyTime {
 }
 
 export const BODY_TIME: BodyTime = { silent: 2 * 60_000, small: 10 * 60_000 };
+
+/** The request whose body is waited for on a connection: the next one may begin before the one in front of it is read. */
+const awaited = new WeakMap<Socket, IncomingMessage>();
 
 /** What `read` gives of the body of a request. A client that takes longer is cut off without an answer, and `read` is to reject. */
 export async function inTime<T>(
@@ -25,13 +29,14 @@ export async function inTime<T>(
   const late = setImmediate(() => {
     isTimed = !request.complete;
     if (!isTimed) return;
+    awaited.set(request.socket, request);
     request.setTimeout(silent, end);
     if (isSmall) timer = setTimeout(end, small);
   });
   try {
     const body = await read();
     // What is done with it may take longer.
-    if (isTimed) request.setTimeout(0);
+    if (isTimed && awaited.get(request.socket) === request) request.setTimeout(0);
     return body;
   } finally {
     clearImmediate(late);

@@ -2,8 +2,9 @@
 import type { ServerResponse } from 'node:http';
 import type { Answer } from '../operations/answer.ts';
 import { envelopeOf, type Refused } from '../operations/refused.ts';
+import { sayLast } from './answer-order.ts';
 import { replyContent } from './content.ts';
-import { passBy } from './linger.ts';
+import type { Lingering } from './linger.ts';
 
 /** Exactly this (D35). */
 const CONTENT_TYPE = 'application/json;charset=UTF-8';
@@ -53,7 +54,12 @@ async function replyInLines(response: ServerResponse, lines: AsyncIterable<strin
  * Writes a refusal; the HTTP status is 200 where the operator wants it so (D33). A client that is still sending its request gets
  * the time to read the answer: were the connection closed at once, it would be reset under its hands.
  */
-export function replyRefused(response: ServerResponse, refused: Refused, always200: boolean): void {
+export function replyRefused(
+  response: ServerResponse,
+  refused: Refused,
+  always200: boolean,
+  { passBy }: Lingering,
+): void {
   if (response.headersSent || response.destroyed) {
     response.destroy();
     return;
@@ -63,7 +69,7 @@ export function replyRefused(response: ServerResponse, refused: Refused, always2
   const headers = ['Content-Type', CONTENT_TYPE, 'Content-Length', String(body.length), 'X-Error-Code', refused.code];
   if (refused.code === 'wrong_method') headers.push('Allow', 'POST');
   const isSending = (request.readableDidRead || refused.close) && !request.complete;
-  if (refused.close || isSending) headers.push('Connection', 'close');
+  if (refused.close || isSending) sayLast(response);
   response.writeHead(always200 ? 200 : refused.status, headers);
   if (!isSending) {
     response.end(body);

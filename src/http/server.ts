@@ -7,8 +7,10 @@ import type { FileStore } from '../files/file-store.ts';
 import { envelopeOf, refusedBy } from '../operations/refused.ts';
 import { type Call, requestedLang, shown, type Upload } from '../operations/request.ts';
 import { type Store, Unavailable } from '../store/store.ts';
+import { begin, endAfterAnswers, isEnding } from './answer-order.ts';
 import { BODY_TIME, type BodyTime, inTime } from './body-time.ts';
 import { type FormLimits, formTypeOf, type Intake, readForm, refuseAnnounced } from './form.ts';
+import { lingering } from './linger.ts';
 import { reply, replyRefused } from './reply.ts';
 import { type Operation, type RouteOptions, routes } from './routes.ts';
 
@@ -29,7 +31,9 @@ export function createHttpServer(
   time: BodyTime = BODY_TIME,
 ): Server {
   const operations = routes(store, files, options);
+  const refusedClients = lingering();
   const answer = (request: IncomingMessage, response: ServerResponse, isWaiting = false) => {
+    if (!begin(response)) return;
     const started = performance.now();
     const uploads: Upload[] = [];
     const call: Call = { lang: 'ja', problems: [], uploads };
@@ -37,7 +41,7 @@ export function createHttpServer(
       () => log.debug('answered', () => summary(request, response, started)),
       (error: unknown) => {
         if (!(error instanceof Refusal)) logFault(log, request, error);
-        replyRefused(response, refusedBy(error, call.lang), options.always200);
+        replyRefused(response, refusedBy(error, call.lang), options.always200, refusedClients);
         log.debug('refused', () => summary(request, response, started));
       },
     );
@@ -94,13 +98,27 @@ export function createHttpServer(
     return operation;
   }
 
+  const endRefused = (socket: Socket, refusal: Refusal) =>
+    endAfterAnswers(socket, () => {
+      socket.end(rawRefusal(refusal, options.always200));
+      refusedClients.passBy(socket, () => socket.destroySoon());
+    });
   server.on('connect', ({ method = '' }, socket) => {
-    refuseConnection(refuse('wrong_method', { sent: method, limit: 'POST' }), socket as Socket, options.always200);
+    // Node watches it no longer: a client that resets it would stop the server.
+    socket.on('error', () => socket.destroy());
+    endRefused(socket as Socket, refuse('wrong_method', { sent: method, limit: 'POST' }));
   });
   server.on('clientError', (error: NodeJS.ErrnoException, socket) => {
-    if (error.code === 'ECONNRESET' || !socket.writable) socket.destroy();
-    else refuseConnection(refuse('malformed_request'), socket as Socket, options.always200);
+    if (error.code === 'ECONNRESET') socket.destroy();
+    else if (socket.writable) endRefused(socket as Socket, refuse('malformed_request'));
+    else if (!isEnding(socket as Socket)) socket.destroy();
   });
+  // Who has an answer is not waited for; no event says that a server begins to end.
+  const close = server.close.bind(server);
+  server.close = (closed) => {
+    refusedClients.letGo();
+    return close(closed);
+  };
   return server;
 }
 
@@ -112,8 +130,8 @@ function pathOf(target: string): string {
   return query < 0 ? target : target.slice(0, query);
 }
 
-/** Answers what is not HTTP, or not for us, then ends the connection. */
-function refuseConnection(refusal: Refusal, socket: Socket, always200: boolean): void {
+/** The whole answer to what is not HTTP, or not for us, after which the connection ends. */
+function rawRefusal(refusal: Refusal, always200: boolean): string {
   const refused = refusedBy(refusal, 'ja');
   const body = envelopeOf(refused);
   const status = always200 ? 200 : refused.status;
@@ -125,7 +143,7 @@ function refuseConnection(refusal: Refusal, socket: Socket, always200: boolean):
     `X-Error-Code: ${refused.code}`,
     'Connection: close',
   ];
-  socket.end(`${head.join('\r\n')}\r\n\r\n${body}`);
+  return `${head.join('\r\n')}\r\n\r\n${body}`;
 }
 
 function logFault(log: Log, request: IncomingMessage, error: unknown): void {
