@@ -1,7 +1,7 @@
 // Loads records in batches: into an empty app through a new generation whose indexes are made last, else record by record.
 import { layoutOf } from '../../sql/layout.ts';
 import { quote } from '../../sql/sql.ts';
-import { refuseBeside, refuseOtherBuild, refuseOtherFields } from '../building.ts';
+import { refuseOtherBuild, refuseOtherFields } from '../building.ts';
 import type { Loaded, Loader, LoadRecord } from '../register.ts';
 import type { RegisteredApp } from '../store.ts';
 import { beginBuild, finishBuild, notePosition, pendingBuild } from './build.ts';
@@ -11,7 +11,6 @@ import { type Pool, rowsOf, run } from './connection.ts';
 import { putRecords } from './put.ts';
 import { recordTable } from './record-table.ts';
 import { continueRename, pendingRenames } from './rename.ts';
-import { isBeingLoaded } from './seen-records.ts';
 
 const NOTHING: Loaded = { inserted: 0, updated: 0 };
 
@@ -130,7 +129,6 @@ async function steadyLoader({ pool, schema, registered, userId, fingerprint }: O
         current = newest as RegisteredApp;
         table = recordTable(layoutOf(current.app, current.id, current.generation, current.distributed));
       }
-      if (await isBeingLoaded(tx, registered.id)) refuseBeside(code);
       const loaded = await putRecords(tx, schema, current, table, userId, records);
       await run(
         tx,

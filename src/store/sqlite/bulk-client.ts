@@ -62,8 +62,16 @@ export class Filler {
       if (begun.kind === 'begun' && !begun.isFit) return false;
       let commits = false;
       try {
-        for await (const jobs of batches)
-          edits.written((await thread.ask({ kind: 'edits', packed: packEdits(jobs) })).map(resultOrFault));
+        // The next batch is at the thread before it has done this one.
+        let before: Promise<readonly JobResult[]> | null = null;
+        for await (const jobs of batches) {
+          const asked = thread.ask({ kind: 'edits', packed: packEdits(jobs) });
+          // Whoever waits for it next gets the error.
+          asked.catch(() => {});
+          if (before !== null) edits.written((await before).map(resultOrFault));
+          before = asked;
+        }
+        if (before !== null) edits.written((await before).map(resultOrFault));
         commits = edits.commits();
       } finally {
         await thread.ask({ kind: 'end', commits });
@@ -85,11 +93,12 @@ export class Filler {
   }
 }
 
-/** The thread of one bulk; it answers one request at a time. */
+/** The thread of one bulk; it answers requests in their order. */
 class BulkThread {
   readonly #worker: Worker;
   readonly #exit: Promise<void>;
-  #answered: (reply: BulkReply) => void = () => {};
+  /** Those who wait for what it says next, in their order. */
+  readonly #waiting: ((reply: BulkReply) => void)[] = [];
   /** Why the thread is no more. */
   #ended: BulkReply | null = null;
 
@@ -97,9 +106,9 @@ class BulkThread {
     this.#worker = startThread(import.meta.url, 'bulk-thread', options, YOUNG);
     const ended = (error: unknown) => {
       this.#ended ??= { kind: 'failed', error, unavailable: true };
-      this.#answered(this.#ended);
+      for (const answer of this.#waiting.splice(0)) answer(this.#ended);
     };
-    this.#worker.on('message', (reply: BulkReply) => this.#answered(reply));
+    this.#worker.on('message', (reply: BulkReply) => this.#waiting.shift()?.(reply));
     this.#worker.on('error', ended);
     this.#exit = new Promise((resolve) => this.#worker.once('exit', () => resolve()));
     this.#worker.on('exit', () => ended(new Error('the thread of a bulk has ended')));
@@ -113,12 +122,13 @@ class BulkThread {
   /** What the thread says next, unless it fails. */
   next(): Promise<Exclude<BulkReply, { kind: 'failed' }>> {
     return new Promise((resolve, reject) => {
-      this.#answered = (reply) => {
+      const answer = (reply: BulkReply) => {
         if (reply.kind !== 'failed') resolve(reply);
         else if (!reply.unavailable) reject(reply.error);
         else reject(new Unavailable('the database cannot be written now', { cause: reply.error }));
       };
-      if (this.#ended !== null) this.#answered(this.#ended);
+      if (this.#ended === null) this.#waiting.push(answer);
+      else answer(this.#ended);
     });
   }
 

@@ -70,12 +70,20 @@ export function recordTable(db: Connection, layout: Layout): RecordTable {
   const find: Statement = db.prepare(`${select} where ${quote(keyColumn(layout))} = ?`).raw();
   const insert: Statement = db.prepare(insertText(form, ['pms_seq', 'pms_revision', 'pms_answer']));
 
-  const putTokens = (table: TableLayout, id: number, tokens: string) => {
-    if (tokens !== '')
-      statement(`insert into ${quote(table.pairs as string)} (rowid, tokens) values (?, ?)`).run(id, tokens);
+  const tokensText = new Map(
+    [form, ...layout.tables].map(({ pairs }) => {
+      const of = quote(pairs ?? '');
+      return [
+        pairs,
+        { put: `insert into ${of} (rowid, tokens) values (?, ?)`, drop: `delete from ${of} where rowid = ?` },
+      ] as const;
+    }),
+  );
+  const putTokens = ({ pairs }: TableLayout, id: number, tokens: string) => {
+    if (tokens !== '') statement(tokensText.get(pairs)?.put as string).run(id, tokens);
   };
-  const dropTokens = (table: TableLayout, id: number) => {
-    if (table.pairs !== null) statement(`delete from ${quote(table.pairs)} where rowid = ?`).run(id);
+  const dropTokens = ({ pairs }: TableLayout, id: number) => {
+    if (pairs !== null) statement(tokensText.get(pairs)?.drop as string).run(id);
   };
   const insertRow = layout.tables.map((table) => insertText(table, ['pms_record', 'pms_row', 'pms_answer']));
   const removeRows = (index: number, seq: number) => {
