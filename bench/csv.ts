@@ -8,21 +8,32 @@ import { FORM_FIELDS, LINE_FIELDS } from './register.ts';
 
 const BLOCK_RECORDS = 2000;
 
-/**
- * Writes records 1 to `records`: field IDs in the first line, the table's columns after the form's. Each further row of
- * a record's table is a line of its own with empty form columns. Returns the number of bytes.
- */
-export async function writeCsv(path: string, seed: number, records: number): Promise<number> {
+/** Writes a file: a head, then the text of each of records 1 to `records`. Returns the number of bytes. */
+export async function writeRecords(
+  path: string,
+  head: string,
+  records: number,
+  textOf: (n: number) => string,
+): Promise<number> {
   const out = createWriteStream(path, { highWaterMark: 4 << 20 });
-  out.write(`${[...FORM_FIELDS, ...LINE_FIELDS].join(',')}\n`);
+  out.write(head);
   for (let first = 1; first <= records; first += BLOCK_RECORDS) {
     let block = '';
-    for (let n = first; n < first + BLOCK_RECORDS && n <= records; n++) block += csvLines(seed, n);
+    for (let n = first; n < first + BLOCK_RECORDS && n <= records; n++) block += textOf(n);
     if (!out.write(block)) await once(out, 'drain');
   }
   out.end();
   await finished(out);
   return out.bytesWritten;
+}
+
+/**
+ * Writes records 1 to `records`: field IDs in the first line, the table's columns after the form's. Each further row of
+ * a record's table is a line of its own with empty form columns. Returns the number of bytes.
+ */
+export function writeCsv(path: string, seed: number, records: number): Promise<number> {
+  const head = `${[...FORM_FIELDS, ...LINE_FIELDS].join(',')}\n`;
+  return writeRecords(path, head, records, (n) => csvLines(seed, n));
 }
 
 const NO_FORM = ','.repeat(FORM_FIELDS.length);

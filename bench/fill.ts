@@ -1,9 +1,8 @@
 // Fills empty apps, each with one bulk request that is done whole or not at all, in a register of its own.
-import { once } from 'node:events';
-import { createWriteStream, openAsBlob, rmSync, writeFileSync } from 'node:fs';
+import { openAsBlob, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { finished } from 'node:stream/promises';
 import { plainRecordOf, recordOf, sendLines } from './bulk.ts';
+import { writeRecords } from './csv.ts';
 import { command, firstAnswer, issueKey, serve } from './daicho.ts';
 import { USER } from './load.ts';
 import { stop, watchMemory } from './processes.ts';
@@ -21,7 +20,6 @@ export interface Fill {
   readonly memory: number | null;
 }
 
-const BLOCK_RECORDS = 2000;
 const MAX_BYTES = '5GB';
 
 export async function measureFill(scratch: string, seed: number, records: number): Promise<Fill> {
@@ -48,7 +46,7 @@ export async function measureFill(scratch: string, seed: number, records: number
   const most = watchMemory(server.process);
   const rateOf = async (code: string, record: typeof recordOf) => {
     const lines = join(scratch, 'fill.ndjson');
-    await writeLines(lines, records, (n) => JSON.stringify({ insert: record(seed, n) }));
+    await writeRecords(lines, '', records, (n) => `${JSON.stringify({ insert: record(seed, n) })}\n`);
     const parameters = { appcode: code, appkey: keys.get(code) as string, atomic: '1' };
     const seconds = await sendLines(server.port, parameters, await openAsBlob(lines), records);
     rmSync(lines);
@@ -62,15 +60,4 @@ export async function measureFill(scratch: string, seed: number, records: number
     await stop(server.process);
     rmSync(data, { recursive: true });
   }
-}
-
-async function writeLines(path: string, records: number, line: (n: number) => string): Promise<void> {
-  const out = createWriteStream(path, { highWaterMark: 4 << 20 });
-  for (let first = 1; first <= records; first += BLOCK_RECORDS) {
-    let block = '';
-    for (let n = first; n < first + BLOCK_RECORDS && n <= records; n++) block += `${line(n)}\n`;
-    if (!out.write(block)) await once(out, 'drain');
-  }
-  out.end();
-  await finished(out);
 }

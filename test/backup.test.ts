@@ -31,7 +31,7 @@ import type { NewFile } from '../src/update/change.ts';
 import type { Edit } from '../src/update/edit.ts';
 import { find, update } from './contract/asking.ts';
 import { type FreshDatabase, freshDatabase } from './harness/database.ts';
-import { engineAt } from './harness/fresh-register.ts';
+import { engineAt, opened } from './harness/fresh-register.ts';
 import { BIN, daicho, environment, temporaryFolder } from './harness/run-daicho.ts';
 import { appOf, NO_S3, putRecords } from './harness/running.ts';
 
@@ -58,18 +58,6 @@ const B = 'code: B-2\nfields: [{ id: b_primarykey, type: id }]\n';
 const KEY = 'the key of sato';
 const digestOf = (bytes: string | Uint8Array) => createHash('sha256').update(bytes).digest();
 const filesIn = (folder: string) => openFileStore({ ...NO_S3, filesDir: folder });
-
-async function opened<T>(place: string, work: (register: Register, store: Store) => Promise<T>): Promise<T> {
-  const engine = await engineAt(place);
-  const register = await engine.openRegister();
-  const store = await engine.openStore();
-  try {
-    return await work(register, store);
-  } finally {
-    await store.close();
-    await register.close();
-  }
-}
 
 async function receive(files: FileStore, bytes: Uint8Array, name: string): Promise<NewFile> {
   const receiver = await files.receive();

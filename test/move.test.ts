@@ -21,7 +21,7 @@ import { connect, databaseFile } from '../src/store/sqlite/connection.ts';
 import type { Store } from '../src/store/store.ts';
 import { appIn, find, update } from './contract/asking.ts';
 import { type FreshDatabase, freshDatabase } from './harness/database.ts';
-import { engineAt, flagsFor } from './harness/fresh-register.ts';
+import { engineAt, flagsFor, opened } from './harness/fresh-register.ts';
 import { BIN, daicho, environment, temporaryFolder } from './harness/run-daicho.ts';
 import { appOf, NO_S3, putRecords, type TestRecord } from './harness/running.ts';
 
@@ -178,18 +178,6 @@ async function searches(store: Store): Promise<Map<string, string>> {
 /** The moments at which records were put in and updated differ. */
 const withoutTimes = (found: ReadonlyMap<string, string>) =>
   [...found].map(([asked, bytes]) => [asked, bytes.replace(/\d{4}-\d\d-\d\d \d\d:\d\d:\d\d/g, 'then')]);
-
-async function opened<T>(place: string, work: (register: Register, store: Store) => Promise<T>): Promise<T> {
-  const engine = await engineAt(place);
-  const register = await engine.openRegister();
-  const store = await engine.openStore();
-  try {
-    return await work(register, store);
-  } finally {
-    await store.close();
-    await register.close();
-  }
-}
 
 /** A file store of which nothing is asked. */
 const NO_FILES = await openFileStore({ ...NO_S3, filesDir: '/dev/null' });

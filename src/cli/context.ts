@@ -55,21 +55,31 @@ export function processContext(environment: Environment): CommandContext {
 }
 
 /** Opens the register that a command is about, does the work, closes it. */
-export async function withRegister<T>(
+export function withRegister<T>(
   context: Context,
   command: Command,
   work: (register: Register) => Promise<T>,
 ): Promise<T> {
+  return withOpened(context, command, (engine) => engine.openRegister(), work);
+}
+
+/** Opens something of the register that a command is about, does the work, closes it. */
+export async function withOpened<Opened extends { close(): Promise<void> }, T>(
+  context: Context,
+  command: Command,
+  open: (engine: Engine, place: Pick<Config, (typeof PLACE_SETTINGS)[number]>) => Promise<Opened>,
+  work: (opened: Opened) => Promise<T>,
+): Promise<T> {
   const settings = readConfig(PLACE_SETTINGS, command.optsWithGlobals(), context.environment);
   const engine = await engineOf({ ...FOR_COMMANDS, ...settings });
-  const register = await opening(engine, () => engine.openRegister());
+  const opened = await opening(engine, () => open(engine, settings));
   try {
-    return await work(register);
+    return await work(opened);
   } catch (error) {
     if (!engine.isUnavailable(error)) throw error;
     throw new Unavailable('the database cannot be used now', { cause: error });
   } finally {
-    await register.close();
+    await opened.close();
   }
 }
 

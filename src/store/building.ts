@@ -8,13 +8,18 @@ import { Mistake } from './register.ts';
  */
 export type BuildKind = 'rebuild' | 'lossy' | 'import' | 'bulk';
 
+/** Whether records are put into the new tables of an app that has none. */
+export function isFill(kind: BuildKind): boolean {
+  return kind === 'import' || kind === 'bulk';
+}
+
 export interface Build {
   readonly appId: number;
   readonly generation: number;
   readonly kind: BuildKind;
   readonly app: App;
   readonly source: string;
-  /** Rebuilds: place of the last record copied; imports: records of the source done with; bulks: place of the first record. */
+  /** Rebuilds: place of the last record copied; imports: records of the source done with. */
   readonly position: number;
 }
 

@@ -3,7 +3,9 @@ import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type Engine, engineOf } from '../../src/store/engine.ts';
+import type { Register } from '../../src/store/register.ts';
 import { connect, databaseFile } from '../../src/store/sqlite/connection.ts';
+import type { Store } from '../../src/store/store.ts';
 import { freshDatabase } from './database.ts';
 
 export type EngineName = 'sqlite' | 'postgres';
@@ -48,6 +50,19 @@ export function engineAt(place: string): Promise<Engine> {
     databaseConnections: 3,
     databaseTimeout: 60,
   });
+}
+
+/** Opens the register of a place and a store on it, does the work, closes both. */
+export async function opened<T>(place: string, work: (register: Register, store: Store) => Promise<T>): Promise<T> {
+  const engine = await engineAt(place);
+  const register = await engine.openRegister();
+  const store = await engine.openStore();
+  try {
+    return await work(register, store);
+  } finally {
+    await store.close();
+    await register.close();
+  }
 }
 
 /** The flags of the command line for the register of a place. */

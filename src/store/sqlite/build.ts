@@ -4,13 +4,13 @@ import type { App } from '../../app/app.ts';
 import { type Layout, layoutOf } from '../../sql/layout.ts';
 import { quote } from '../../sql/sql.ts';
 import { adopterOf } from '../adopt.ts';
-import type { Build, BuildKind } from '../building.ts';
+import { type Build, type BuildKind, isFill } from '../building.ts';
 import { parseDefinition } from '../definition-text.ts';
 import type { Derived, StoredRecord } from '../derive.ts';
 import { Mistake, type Progress } from '../register.ts';
 import type { RegisteredApp } from '../store.ts';
 import { catalogChanged, catalogReader } from './catalog.ts';
-import { type Connection, pauseWriting, writing } from './connection.ts';
+import { type Connection, isTaken, pauseWriting, writing } from './connection.ts';
 import { mergePairs } from './pair-index.ts';
 import { type RecordTable, recordTable } from './record-table.ts';
 import { createTables, dropTables, indexStatements } from './tables.ts';
@@ -80,8 +80,10 @@ export function takeOver(db: Connection, appId: number): void {
   db.prepare('update builds set pid = ? where app_id = ?').run(process.pid, appId);
 }
 
+/** A condition on builds: isFill. */
+export const IS_FILL = `kind in ('import', 'bulk')`;
 /** Finds an app that is being filled in tables of its own: no record can be put in beside. */
-export const BEING_FILLED = `select 1 from builds where app_id = ? and kind in ('import', 'bulk')`;
+export const BEING_FILLED = `select 1 from builds where app_id = ? and ${IS_FILL}`;
 
 /** Begins a build: its tables, and the triggers that note what changes in the old ones. */
 export function beginBuild(
@@ -140,8 +142,8 @@ export async function dropOldSoon(db: Connection): Promise<void> {
 }
 
 /**
- * Copies what is left to copy and lets the new generation serve. Imports and bulks have nothing to copy: their records were put into
- * the new tables. `also` is done in the transaction that switches.
+ * Copies what is left to copy and lets the new generation serve. Fills have nothing to copy: their records were put into the new
+ * tables. `also` is done in the transaction that switches.
  */
 export function switchOver(
   db: Connection,
@@ -154,7 +156,7 @@ export function switchOver(
   const layout = layoutOf(build.app, build.appId, build.generation);
   const table = recordTable(db, layout);
   const copying: Copying = { old, table, copy: copier(db, old, table, build.kind === 'lossy') };
-  if (build.kind !== 'import' && build.kind !== 'bulk') copyRecords(db, copying, build, progress);
+  if (!isFill(build.kind)) copyRecords(db, copying, build, progress);
   makeIndexes(db, layout);
   while (copyChanged(db, build.appId, copying, BATCH) > FEW_CHANGED);
   writing(db, () => {
@@ -318,7 +320,7 @@ function despiteStaleCopies<T>(db: Connection, appId: number, table: RecordTable
   try {
     return work();
   } catch (error) {
-    if ((error as { code?: string }).code !== 'SQLITE_CONSTRAINT_UNIQUE') throw error;
+    if (!isTaken(error)) throw error;
   }
   writing(db, () => {
     const noted = db

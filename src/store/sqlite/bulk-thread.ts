@@ -4,10 +4,11 @@ import { parentPort, workerData } from 'node:worker_threads';
 import { recordRenderer } from '../../envelope/record.ts';
 import { layoutOf } from '../../sql/layout.ts';
 import { quote } from '../../sql/sql.ts';
+import type { Build } from '../building.ts';
 import type { EditJob, JobResult } from '../changed.ts';
 import { now } from '../clock.ts';
 import { type RegisteredApp, Unavailable } from '../store.ts';
-import { abandonBuild, beginBuild, bulkLayout, dropOldSoon, notePosition, switchOver } from './build.ts';
+import { abandonBuild, beginBuild, bulkLayout, dropOldSoon, switchOver } from './build.ts';
 import { unpackEdits } from './bulk-pack.ts';
 import { catalogReader } from './catalog.ts';
 import { beginWriting, type Connection, connect, isUnavailable, pauseWriting, writing } from './connection.ts';
@@ -104,19 +105,25 @@ function begin(on: Connection): Filling | null {
     const first = recordTable(on, layoutOf(registered.app, registered.id, registered.generation)).nextPlace();
     const build = beginBuild(on, registered, registered.app, name, 'bulk');
     createHistory(on, bulkLayout(build).history);
-    notePosition(on, registered.id, first);
-    return { registered, build: { ...build, position: first } };
+    return { registered, build, first };
   });
-  return begun === null ? null : fill(on, begun.registered, begun.build);
+  return begun === null ? null : fill(on, begun);
 }
 
-function fill(on: Connection, registered: RegisteredApp, build: ReturnType<typeof beginBuild>): Filling {
+/** A build that was begun, and the place of its first record. */
+interface Begun {
+  readonly registered: RegisteredApp;
+  readonly build: Build;
+  readonly first: number;
+}
+
+function fill(on: Connection, { registered, build, first }: Begun): Filling {
   const source = on.prepare('select source from apps where id = ?').pluck().get(registered.id) as string;
   const layout = bulkLayout(build);
   const { history } = layoutOf(build.app, registered.id, build.generation);
   const table = recordTable(on, layout);
   // Nobody else puts records in.
-  let place = build.position;
+  let place = first;
   // Nothing of it is seen before the end, so that a commit may reach the disk later.
   on.pragma('synchronous = NORMAL');
   on.pragma('wal_autocheckpoint = 8000');

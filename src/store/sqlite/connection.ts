@@ -84,3 +84,8 @@ export function isUnavailable(error: unknown): boolean {
   if (!(error instanceof Database.SqliteError)) return false;
   return /^SQLITE_(BUSY|LOCKED|FULL|IOERR|CANTOPEN|READONLY|NOMEM)/.test(error.code);
 }
+
+/** Whether an error of the database means that what must be there once is there already. */
+export function isTaken(error: unknown): boolean {
+  return (error as { code?: string }).code === 'SQLITE_CONSTRAINT_UNIQUE';
+}

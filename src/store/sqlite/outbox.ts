@@ -6,7 +6,7 @@ import { type DeliveryBody, deliveryBody, firstRevision } from '../delivery-body
 import type { RegisteredApp } from '../store.ts';
 import type { Delivery, Outbox, WebhookTarget } from '../webhooks.ts';
 import { catalogReader } from './catalog.ts';
-import { beginWriting, type Connection, connect, pauseWriting } from './connection.ts';
+import { type Connection, connect, pauseWriting, writing } from './connection.ts';
 import { type RecordTable, recordTable, wholeRecord } from './record-table.ts';
 
 /** Milliseconds between two looks at whether anybody has committed anything. */
@@ -57,16 +57,6 @@ export function openSqliteOutbox(dataDir: string): Outbox {
   const defer = db.prepare(
     `update deliveries set due_at = ? where webhook_id = ? and record = ? and state = 'waiting' and due_at + 0 < ?`,
   );
-  const write = (work: () => void) => {
-    beginWriting(db);
-    try {
-      work();
-      db.exec('commit');
-    } catch (error) {
-      if (db.inTransaction) db.exec('rollback');
-      throw error;
-    }
-  };
 
   return {
     async hold(wake) {
@@ -95,7 +85,7 @@ export function openSqliteOutbox(dataDir: string): Outbox {
         return body(delivery, live, versions, (id) => current.users.get(id)?.name ?? '');
       })(),
     async settle(attempts) {
-      write(() => {
+      writing(db, () => {
         for (const { delivery, webhook, state, attempts: count, status, error, dueAt } of attempts) {
           settle.run(state, count, status, error, dueAt, delivery.id);
           if (state === 'waiting') defer.run(dueAt, webhook, delivery.primaryKey, dueAt);
@@ -106,7 +96,7 @@ export function openSqliteOutbox(dataDir: string): Outbox {
       const remove = (where: string, ...values: readonly number[]) => {
         const text = `delete from deliveries where id in (select id from deliveries where ${where} limit ${PRUNED_AT_ONCE})`;
         for (let removed = PRUNED_AT_ONCE; removed === PRUNED_AT_ONCE; pauseWriting()) {
-          write(() => {
+          writing(db, () => {
             removed = db.prepare(text).run(...values).changes;
           });
         }

@@ -10,7 +10,7 @@ import { countersFrom, type DerivedRecord, sourceDeriver, valuesAfter } from '..
 import type { RegisteredApp } from '../store.ts';
 import { refuseClash } from '../unique.ts';
 import { catalogReader } from './catalog.ts';
-import type { Connection } from './connection.ts';
+import { type Connection, isTaken } from './connection.ts';
 import { saveCounters } from './counters.ts';
 import { fileTable } from './files.ts';
 import type { RecordTable } from './record-table.ts';
@@ -78,10 +78,6 @@ function putDerived(table: RecordTable, derived: DerivedRecord, place: number, c
     if (rows !== null && rows.length > 0) table.putRows(index, seq, rows, true);
   }
   return true;
-}
-
-function isTaken(error: unknown): boolean {
-  return (error as { code?: string }).code === 'SQLITE_CONSTRAINT_UNIQUE';
 }
 
 /** The unique field of an error: it names the column. */

@@ -3,7 +3,7 @@ import { recordRenderer } from '../../envelope/record.ts';
 import { layoutOf } from '../../sql/layout.ts';
 import { quote } from '../../sql/sql.ts';
 import type { Progress } from '../register.ts';
-import { currentNames } from './build.ts';
+import { currentNames, IS_FILL } from './build.ts';
 import { catalogReader } from './catalog.ts';
 import { type Connection, pauseWriting, writing } from './connection.ts';
 import { recordTable } from './record-table.ts';
@@ -29,7 +29,7 @@ export function continueRename(db: Connection, userId: string, progress: Progres
   let done = 0;
   const left = db.prepare(
     `select app_id, position from renames where user_id = ?
-     and app_id not in (select app_id from builds where kind in ('import', 'bulk')) limit 1`,
+     and app_id not in (select app_id from builds where ${IS_FILL}) limit 1`,
   );
   for (;;) {
     const looked = writing(db, () => {

@@ -1,5 +1,6 @@
 // The thread that takes up, when a server starts, what another process left unfinished: builds, renamings, old tables.
 import { workerData } from 'node:worker_threads';
+import { isFill } from '../building.ts';
 import { Mistake } from '../register.ts';
 import { AtWork, dropLeftBulks, dropOldTables, finishBuild, pendingBuild, takeOver } from './build.ts';
 import { catalogReader } from './catalog.ts';
@@ -37,7 +38,7 @@ async function resumeBuilds(db: Connection): Promise<boolean> {
     try {
       const build = pendingBuild(db, registered.id);
       // A load goes on only where its source is at hand; what is left of the bulks is this process's.
-      if (build === null || build.kind === 'import' || build.kind === 'bulk') continue;
+      if (build === null || isFill(build.kind)) continue;
       takeOver(db, registered.id);
       await finishBuild(db, registered, build, () => {});
     } catch (error) {

@@ -4,6 +4,7 @@ import { compareApps, type DefinitionChange } from '../../app/definition-change.
 import { convert } from '../../fields/field-types.ts';
 import { keyColumn, type Layout, layoutOf } from '../../sql/layout.ts';
 import { quote } from '../../sql/sql.ts';
+import { isFill } from '../building.ts';
 import { now } from '../clock.ts';
 import {
   type Applied,
@@ -126,7 +127,7 @@ export function openSqliteRegister({ dataDir }: { readonly dataDir: string }): R
     async reindex(appCode, progress) {
       const registered = appOf(appCode);
       const pending = pendingBuild(db, registered.id);
-      if (pending?.kind === 'import' || pending?.kind === 'bulk') abandonBuild(db, registered, pending);
+      if (pending !== null && isFill(pending.kind)) abandonBuild(db, registered, pending);
       else if (pending !== null) {
         takeOver(db, registered.id);
         return finishBuild(db, registered, pending, progress);
