@@ -1,6 +1,7 @@
 // Writes an answer to the socket: status, headers, bytes (D33-D35).
 import type { ServerResponse } from 'node:http';
 import type { Answer } from '../operations/answer.ts';
+import { drained } from '../operations/drained.ts';
 import { envelopeOf, type Refused } from '../operations/refused.ts';
 import { sayLast } from './answer-order.ts';
 import { replyContent } from './content.ts';
@@ -91,15 +92,4 @@ function join(open: string, records: Uint8Array, close: string): Buffer {
   whole.set(records, openLength);
   whole.write(close, openLength + records.length);
   return whole;
-}
-
-/** Resolves when the socket takes more, or is gone. */
-function drained(response: ServerResponse): Promise<void> {
-  return new Promise((resolve) => {
-    const done = () => {
-      response.off('drain', done).off('close', done);
-      resolve();
-    };
-    response.on('drain', done).on('close', done);
-  });
 }

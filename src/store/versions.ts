@@ -42,6 +42,15 @@ interface VersionContent {
 /** A test that versions of deleted records pass, and few others; it costs less than reading the text as JSON. */
 export const MAY_BE_DELETION = `version like '%,"deleted":%'`;
 
+/** The rows of a record by the code of their table, of the tables at the indexes that are meant. */
+export function rowsByCode(
+  { tables }: Layout,
+  { rows }: WholeRecord,
+  isMeant: (index: number) => boolean = () => true,
+): ReadonlyMap<string, readonly Values[]> {
+  return new Map(tables.flatMap(({ table: { code } }, index) => (isMeant(index) ? [[code, rows[index] ?? []]] : [])));
+}
+
 /** The text of a version; `tables` are those whose rows go with it, `deleted` is the primary key where the record goes too. */
 export function versionText(
   { form, tables: layouts }: Layout,

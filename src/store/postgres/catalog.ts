@@ -24,6 +24,12 @@ export async function catalogChanged(tx: Connection, schema: string): Promise<vo
   await run(tx, 'select pg_notify($1, $2)', [channelOf(schema), 'catalog']);
 }
 
+/** The version that the catalog has now. */
+export async function catalogVersion(on: Connection | Pool): Promise<string> {
+  const [row] = await rowsOf<[string]>(on, `select value from settings where name = 'catalog_version'`);
+  return row?.[0] as string;
+}
+
 /** The catalog of one state of the data; definitions that `before` has too are not read again. */
 export async function readCatalog(pool: Pool, before: VersionedCatalog | null = null): Promise<VersionedCatalog> {
   const [settings, users, apps, rights, keys, builds, webhooks] = await pool.begin(

@@ -9,7 +9,7 @@ import { type Derive, type Derived, deriver } from '../derive.ts';
 import { type EditRefused, editorOf } from '../edited.ts';
 import type { Counters } from '../source-records.ts';
 import type { RegisteredApp, Written } from '../store.ts';
-import { type KeptVersion, versionText, type WholeRecord } from '../versions.ts';
+import { type KeptVersion, rowsByCode, versionText } from '../versions.ts';
 import type { Told } from '../webhooks.ts';
 import type { VersionedCatalog } from './catalog.ts';
 import { noteChanges } from './changes.ts';
@@ -70,8 +70,6 @@ export function batchEditor(
     }
   };
 
-  const rowsBefore = ({ rows }: WholeRecord, which: (index: number) => boolean) =>
-    new Map(layout.tables.flatMap(({ table: { code } }, index) => (which(index) ? [[code, rows[index] ?? []]] : [])));
   const derivedRows = (rows: readonly (readonly Values[] | null)[], render: RenderContext) =>
     rows.map((of, index): readonly Derived[] | null => {
       return of?.map((row) => (deriveRow[index] as Derive)(row, render)) ?? null;
@@ -94,12 +92,7 @@ export function batchEditor(
       const seq = step.kind === 'insert' ? next++ : step.stored.seq;
       const tell = (revision: number) => writing.told.push({ event: step.kind, seq, revision, primaryKey, userId, at });
       if (step.kind === 'delete') {
-        const version = versionText(
-          layout,
-          step.stored,
-          rowsBefore(step.stored, () => true),
-          primaryKey,
-        );
+        const version = versionText(layout, step.stored, rowsByCode(layout, step.stored), primaryKey);
         writing.versions.push({ seq, revision: step.stored.revision, userId, at, version });
         writing.removed.push(seq);
         tell(step.stored.revision);
@@ -113,7 +106,7 @@ export function batchEditor(
         const version = versionText(
           layout,
           step.stored,
-          rowsBefore(step.stored, (index) => rows[index] !== null),
+          rowsByCode(layout, step.stored, (index) => rows[index] !== null),
         );
         writing.versions.push({ seq, revision: step.stored.revision, userId, at, version });
         writing.updated.push(written);

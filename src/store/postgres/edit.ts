@@ -20,7 +20,7 @@ import {
 } from '../edited.ts';
 import { namedFiles } from '../files.ts';
 import { type RegisteredApp, Unavailable, type Written } from '../store.ts';
-import { versionText, type WholeRecord } from '../versions.ts';
+import { rowsByCode, versionText, type WholeRecord } from '../versions.ts';
 import type { Told } from '../webhooks.ts';
 import type { VersionedCatalog } from './catalog.ts';
 import { noteChanges } from './changes.ts';
@@ -49,10 +49,6 @@ export function recordEditor({ app, id, generation, distributed, webhooks }: Reg
     if (key === null) return Promise.resolve(null);
     return key.fieldId === app.primaryKey.id ? find(tx, table, key.value) : findUnique(tx, table, key);
   };
-  const rowsOf = (record: WholeRecord, which: (index: number) => boolean) =>
-    new Map(
-      layout.tables.flatMap(({ table: { code } }, index) => (which(index) ? [[code, record.rows[index] ?? []]] : [])),
-    );
 
   return {
     async run(tx, schema, { edit, userId }, catalog) {
@@ -100,7 +96,7 @@ export function recordEditor({ app, id, generation, distributed, webhooks }: Reg
           const version = versionText(
             layout,
             stored,
-            rowsOf(stored, (index) => rows[index] !== null),
+            rowsByCode(layout, stored, (index) => rows[index] !== null),
           );
           await table.keepVersions(tx, [{ seq, revision: stored.revision, userId, at, version }]);
           await table.update(tx, [written], new Set([seq]));
@@ -126,12 +122,7 @@ export function recordEditor({ app, id, generation, distributed, webhooks }: Reg
           const refused = refuseDelete(stored, edit.revision);
           if (stored === null || refused !== null) return refused ?? { kind: 'unknown_record' };
           const { seq, revision } = stored;
-          const version = versionText(
-            layout,
-            stored,
-            rowsOf(stored, () => true),
-            edit.primaryKey,
-          );
+          const version = versionText(layout, stored, rowsByCode(layout, stored), edit.primaryKey);
           await table.keepVersions(tx, [{ seq, revision, userId, at, version }]);
           await table.remove(tx, [seq]);
           await note(seq);

@@ -4,9 +4,19 @@ import { Undone } from '../../errors.ts';
 import type { EditJob } from '../changed.ts';
 import { type RegisteredApp, type TogetherEdits, Unavailable, type Written } from '../store.ts';
 import { jobsOf } from '../together.ts';
-import type { VersionedCatalog } from './catalog.ts';
+import { catalogVersion, type VersionedCatalog } from './catalog.ts';
 import { passGate } from './changes.ts';
-import { isClash, isGone, isLost, isUnavailable, PENDING, type Place, type Pool, rowsOf, run } from './connection.ts';
+import {
+  type Connection,
+  isClash,
+  isGone,
+  isLost,
+  isUnavailable,
+  PENDING,
+  type Place,
+  type Pool,
+  run,
+} from './connection.ts';
 import { type RecordEditor, recordEditor } from './edit.ts';
 import { type BatchEditor, batchEditor } from './edit-batch.ts';
 import type { LiveCatalog } from './live-catalog.ts';
@@ -48,19 +58,22 @@ export function openEditing(
     return known;
   };
 
+  /** Passes the app's gate; false, and the transaction is undone, where the catalog is another by now. */
+  const passes = async (on: Connection, { id }: RegisteredApp, current: VersionedCatalog): Promise<boolean> => {
+    await passGate(on, schema, id);
+    if ((await catalogVersion(on)) === current.version) return true;
+    await run(on, 'rollback');
+    await catalog.renewed(current);
+    return false;
+  };
+
   const runEdit = async (job: EditJob, current: VersionedCatalog): Promise<Written> => {
     const registered = current.apps.get(job.appCode);
     if (registered === undefined || registered.version !== job.version) return { kind: 'stale' };
     const on = await pool.reserve();
     try {
       await run(on, 'begin');
-      await passGate(on, schema, registered.id);
-      const [row] = await rowsOf<[string]>(on, `select value from settings where name = 'catalog_version'`);
-      if (row?.[0] !== current.version) {
-        await run(on, 'rollback');
-        await catalog.renewed(current);
-        return { kind: 'stale' };
-      }
+      if (!(await passes(on, registered, current))) return { kind: 'stale' };
       const written = await editorsOf(registered).one.run(on, schema, job, current);
       const noted = await notes.wrote(on, [job.userId]);
       await run(on, 'commit');
@@ -85,13 +98,7 @@ export function openEditing(
     try {
       await run(on, 'begin');
       await run(on, `set local statement_timeout = 0; set local gin_pending_list_limit = ${PENDING.many}`);
-      await passGate(on, schema, registered.id);
-      const [row] = await rowsOf<[string]>(on, `select value from settings where name = 'catalog_version'`);
-      if (row?.[0] !== current.version) {
-        await run(on, 'rollback');
-        await catalog.renewed(current);
-        return 'stale';
-      }
+      if (!(await passes(on, registered, current))) return 'stale';
       const { batch } = editorsOf(registered);
       for await (const jobs of jobsOf(registered, userId, edits, () => false)) {
         edits.written(await batch.run(on, schema, jobs, current));

@@ -1,7 +1,7 @@
 // The catalog as this process has it: read again at a notice, when its version is looked at, and when an answer has another.
 import { Unavailable } from '../store.ts';
-import { channelOf, readCatalog, type VersionedCatalog } from './catalog.ts';
-import { guarded, type Place, type Pool, rowsOf } from './connection.ts';
+import { catalogVersion, channelOf, readCatalog, type VersionedCatalog } from './catalog.ts';
+import { guarded, type Place, type Pool } from './connection.ts';
 
 /** Milliseconds between two looks at the version, for notices that were missed. */
 const LOOK_EVERY = 500;
@@ -31,12 +31,8 @@ export async function liveCatalog({ schema }: Place, pool: Pool): Promise<LiveCa
       });
     await reading;
   };
-  const versionNow = async (): Promise<string> => {
-    const [row] = await rowsOf<[string]>(pool, `select value from settings where name = 'catalog_version'`);
-    return row?.[0] as string;
-  };
   const look = async (): Promise<void> => {
-    if ((await versionNow()) !== catalog.version) await read();
+    if ((await catalogVersion(pool)) !== catalog.version) await read();
   };
   // What fails here fails for the requests too, which say so.
   const lookQuietly = () => void look().catch(() => {});
@@ -52,7 +48,7 @@ export async function liveCatalog({ schema }: Place, pool: Pool): Promise<LiveCa
       guarded('read', async () => {
         if (isClosed) throw new Unavailable('the database is closed');
         if (seen.version !== catalog.version) return true;
-        if ((await versionNow()) === seen.version) return false;
+        if ((await catalogVersion(pool)) === seen.version) return false;
         await read();
         return catalog.version !== seen.version;
       }),

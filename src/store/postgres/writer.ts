@@ -12,19 +12,9 @@ import { namedAnew } from '../files.ts';
 import { type RegisteredApp, Unavailable, type Updated } from '../store.ts';
 import { type KeptVersion, versionText } from '../versions.ts';
 import type { Told, Webhook } from '../webhooks.ts';
-import type { VersionedCatalog } from './catalog.ts';
+import { catalogVersion, type VersionedCatalog } from './catalog.ts';
 import { noteChanges, passGate } from './changes.ts';
-import {
-  type Connection,
-  isClash,
-  isGone,
-  isLost,
-  isUnavailable,
-  type Place,
-  type Pool,
-  rowsOf,
-  run,
-} from './connection.ts';
+import { type Connection, isClash, isGone, isLost, isUnavailable, type Place, type Pool, run } from './connection.ts';
 import { addFiles, useFiles } from './files.ts';
 import type { LiveCatalog } from './live-catalog.ts';
 import { type RecordTable, recordTable, type WrittenRecord } from './record-table.ts';
@@ -262,9 +252,8 @@ async function findAll(
       const records = await table.findForUpdate(on, [...keys]);
       return [code, new Map(records.map((record) => [record.values[position] as string, record]))] as const;
     });
-    const version = rowsOf<[string]>(on, `select value from settings where name = 'catalog_version'`);
-    const [found, [row]] = await Promise.all([Promise.all(finding), version]);
-    return { version: row?.[0] as string, stored: new Map(found) };
+    const [found, version] = await Promise.all([Promise.all(finding), catalogVersion(on)]);
+    return { version, stored: new Map(found) };
   } catch (error) {
     throw isLost(error) ? new NotBegun('the connection was lost', { cause: error }) : error;
   }

@@ -18,7 +18,7 @@ import {
 } from '../edited.ts';
 import { namedFiles } from '../files.ts';
 import type { Written } from '../store.ts';
-import type { WholeRecord } from '../versions.ts';
+import { rowsByCode, type WholeRecord } from '../versions.ts';
 import type { FileTable } from './files.ts';
 import { type RecordTable, wholeRecord } from './record-table.ts';
 import type { Tell } from './tell.ts';
@@ -52,10 +52,6 @@ export function recordEditor({ id, files, table, render: renderer, tell, isBeing
     const place = table.placeOf(key.fieldId, key.value);
     return place === null ? null : wholeRecord(table, table.at(place));
   };
-  const rowsOf = (record: WholeRecord, which: (index: number) => boolean) =>
-    new Map(
-      layout.tables.flatMap(({ table: { code } }, index) => (which(index) ? [[code, record.rows[index] ?? []]] : [])),
-    );
   const write = (
     stored: WholeRecord | null,
     place: number | null,
@@ -87,7 +83,7 @@ export function recordEditor({ id, files, table, render: renderer, tell, isBeing
         stored,
         userId,
         at,
-        rowsOf(stored, (index) => rows[index] !== null),
+        rowsByCode(layout, stored, (index) => rows[index] !== null),
       );
       table.update(stored, values, revision, render);
       rows.forEach((of, index) => {
@@ -114,13 +110,7 @@ export function recordEditor({ id, files, table, render: renderer, tell, isBeing
           const stored = found(edit.primaryKey);
           const refused = refuseDelete(stored, edit.revision);
           if (stored === null || refused !== null) return refused ?? { kind: 'unknown_record' };
-          table.keepVersion(
-            stored,
-            context.userId,
-            context.at,
-            rowsOf(stored, () => true),
-            edit.primaryKey,
-          );
+          table.keepVersion(stored, context.userId, context.at, rowsByCode(layout, stored), edit.primaryKey);
           table.remove(stored.seq);
           const { seq, revision } = stored;
           const { userId, at } = context;
