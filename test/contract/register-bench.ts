@@ -93,19 +93,28 @@ export function start(
   return new Promise((resolve) => child.on('exit', (code, signal) => resolve(signal ?? String(code))));
 }
 
+/** An update, and the moments of its beginning and of its answer among all of these. */
+interface AnsweredUpdate {
+  readonly value: string;
+  readonly begun: number;
+  readonly ended: number;
+}
+
 /** Updates one record after another until told to stop; each answered value must be there in the end. */
 export function updating(): { stop(): Promise<void> } {
-  const answered = new Map<string, string>();
+  const answered = new Map<string, AnsweredUpdate[]>();
+  let moment = 0;
   let stopped = false;
   const one = async (lane: number) => {
     for (let n = 0; !stopped; n++) {
       // Records from every part of the app, some of them again and again.
       const key = String(1 + ((lane * 5_003 + n * 7_919) % MANY));
       const value = `lane ${lane} turn ${n}`;
+      const begun = ++moment;
       const { kind } = await update(store, 'A', { a_primarykey: key, t: value });
       if (kind === 'stale') continue;
       assert.equal(kind, 'updated');
-      answered.set(key, value);
+      answered.set(key, [...(answered.get(key) ?? []), { value, begun, ended: ++moment }]);
     }
   };
   const lanes = Promise.all([0, 1, 2, 3].map(one));
@@ -118,8 +127,10 @@ export function updating(): { stop(): Promise<void> } {
         (await recordsFor(store, 'A', {})).map((record) => [record.a_primarykey.value, record.t.value]),
       );
       assert.equal(stored.size, MANY);
-      // Lanes meet on records; whoever came last has its value there.
-      for (const [key, value] of answered) assert.equal(stored.get(key), value);
+      // Lanes meet on records; whoever came last has its value there. The moments tell whether others were under way at once.
+      for (const [key, updates] of answered) {
+        assert.equal(stored.get(key), updates.at(-1)?.value, `record ${key}: ${JSON.stringify(updates)}`);
+      }
     },
   };
 }
